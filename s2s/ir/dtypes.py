@@ -1,0 +1,61 @@
+"""Element types: their short names in jaxprs, and NumPy 2's promotion."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+DType: TypeAlias = np.dtype[Any]
+
+BOOL: DType = np.dtype(np.bool_)
+INT64: DType = np.dtype(np.int64)
+FLOAT32: DType = np.dtype(np.float32)
+FLOAT64: DType = np.dtype(np.float64)
+COMPLEX128: DType = np.dtype(np.complex128)
+
+
+def _short_names() -> dict[DType, str]:
+    names: dict[DType, str] = {BOOL: "bool"}
+    for kind in (np.int8, np.int16, np.int32, np.int64):
+        names[np.dtype(kind)] = f"i{np.dtype(kind).itemsize * 8}"
+    for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
+        names[np.dtype(kind)] = f"u{np.dtype(kind).itemsize * 8}"
+    for kind in (np.float16, np.float32, np.float64):
+        names[np.dtype(kind)] = f"f{np.dtype(kind).itemsize * 8}"
+    for kind in (np.complex64, np.complex128):
+        names[np.dtype(kind)] = f"c{np.dtype(kind).itemsize * 8}"
+    return names
+
+
+SHORT_NAMES: dict[DType, str] = _short_names()
+"""The short name of each element type, as jaxprs print it: `f64`, `i32`, `bool`."""
+
+BY_SHORT_NAME: dict[str, DType] = {name: dtype for dtype, name in SHORT_NAMES.items()}
+
+PYTHON_SCALARS: dict[type, DType] = {bool: BOOL, int: INT64, float: FLOAT64, complex: COMPLEX128}
+"""The element type that stands for each Python scalar type; such values are weak."""
+
+
+def is_inexact(dtype: DType) -> bool:
+    """Whether values of `dtype` have derivatives."""
+    return dtype.kind in "fc"
+
+
+_WEAK_VALUE: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}
+_promoted: dict[tuple[tuple[DType, bool], ...], tuple[DType, bool]] = {}
+
+
+def promote(*kinds: tuple[DType, bool]) -> tuple[DType, bool]:
+    """NumPy 2's result type of operands given as (dtype, whether a Python scalar).
+
+    Returns the dtype and whether the result is a Python scalar again, which it is when all are.
+    """
+    found = _promoted.get(kinds)
+    if found is None:
+        weak = all(is_weak for _, is_weak in kinds)
+        representatives: list[Any] = [
+            _WEAK_VALUE[dtype.kind] if is_weak and not weak else dtype for dtype, is_weak in kinds
+        ]
+        found = _promoted[kinds] = (np.result_type(*representatives), weak)
+    return found

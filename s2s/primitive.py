@@ -1,0 +1,177 @@
+"""A primitive: one frozen class that holds every fact about one operation.
+
+Static parameters are dataclass fields with JAX's names, so a primitive is hashable, comparable and
+printable. The rules are methods. The families in `s2s/primitives/` supply most of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn, TypeAlias
+
+import numpy as np
+
+from s2s.ir.dims import Dim, Size, substitute
+from s2s.ir.jaxpr import ShapedArray
+
+Value: TypeAlias = Any
+"""An operand or result under tracing: a Tracer, a Literal, a NumPy array, a number."""
+
+
+class Zero:
+    """A tangent or cotangent that is zero throughout, without an equation to compute it."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Zero({self.aval})"
+
+
+class Linear:
+    """Stands in `transpose` for an operand that the primitive is linear in: its value is unknown."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Linear({self.aval})"
+
+
+NOT_BATCHED: None = None
+"""In `batch`, the batch axis of an operand that is the same for the whole batch."""
+
+BatchAxis: TypeAlias = "int | None"
+
+
+class Primitive:
+    """One operation: its types, its derivatives, its batching, and what targets call it.
+
+    A subclass sets `name` (JAX's), `numpy` (a template such as `np.sin({0})`, with the fields as
+    further keys) and `stablehlo`, and has the rules as methods. A rule that is missing raises
+    NotImplementedError, which names the primitive, the rule, and the file to write it in.
+    """
+
+    name: ClassVar[str]
+    numpy: ClassVar[str] = ""
+    stablehlo: ClassVar[str] = ""
+    multiple_results: ClassVar[bool] = False
+    has_effect: ClassVar[bool] = False
+    """Whether the equation must stay even if nobody uses its results (assert, print)."""
+
+    # -- types ----------------------------------------------------------------------------------
+
+    def abstract(self, *avals: ShapedArray) -> Any:
+        """The type of the result (a list of types with `multiple_results`).
+
+        Raises TypeError, in the user's words, if the operands do not fit.
+        """
+        self.missing("abstract")
+
+    def result_avals(self, avals: Sequence[ShapedArray]) -> Sequence[ShapedArray]:
+        """The types of the results, always as a sequence."""
+        result = self.abstract(*avals)
+        return result if self.multiple_results else (result,)
+
+    # -- derivatives ----------------------------------------------------------------------------
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        """The results and their tangents. A tangent is `Zero` where it is known to be zero."""
+        self.missing("jvp")
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        """A cotangent for each operand that is `Linear`, and None for each that is not.
+
+        `cts` has one entry for each result, `Zero` where it is known to be zero (not all are).
+        """
+        self.missing("transpose")
+
+    # -- batching -------------------------------------------------------------------------------
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, Any]:
+        """The results and their batch axes, for operands of which some have a batch axis.
+
+        With `multiple_results`, both are sequences. At least one operand is batched.
+        """
+        self.missing("batch")
+
+    # -- meaning --------------------------------------------------------------------------------
+
+    def spell(self, *operands: str) -> str:
+        """The NumPy expression for given operand texts; these need no parentheses of their own."""
+        if not self.numpy:
+            self.missing("spell")
+        return self.numpy.format(*operands, **self.parameters())
+
+    def evaluate(self, *arrays: Any) -> Any:
+        """The result on plain NumPy arrays and Python scalars: what `spell` says, executed."""
+        return _compiled(self, len(arrays))(*arrays)
+
+    def fold(self, args: Sequence[Value], avals: Sequence[ShapedArray]) -> Value | None:
+        """A simpler value for the same operands (`x * 1` is `x`), or None."""
+        return None
+
+    # -- parameters -----------------------------------------------------------------------------
+
+    def parameters(self) -> dict[str, Any]:
+        """The static parameters by name, in alphabetical order, as jaxprs print them."""
+        if not dataclasses.is_dataclass(self):
+            return {}
+        names = sorted(field.name for field in dataclasses.fields(self))
+        return {name: getattr(self, name) for name in names}
+
+    def with_sizes(self, sizes: Mapping[str, Size]) -> Primitive:
+        """The same primitive with named dimensions in its parameters replaced."""
+        if not dataclasses.is_dataclass(self):
+            return self
+        old = self.parameters()
+        new = {name: substitute_in(value, sizes) for name, value in old.items()}
+        if all(new[name] is old[name] for name in old):
+            return self
+        return dataclasses.replace(self, **new)
+
+    def missing(self, rule: str) -> NoReturn:
+        """Raise the error for a rule that this primitive does not have."""
+        cls = type(self)
+        try:
+            where = inspect.getsourcefile(cls) or cls.__module__
+        except TypeError:
+            where = cls.__module__
+        raise NotImplementedError(
+            f"primitive {self.name!r} has no {rule!r} rule; "
+            f"it would be a method of {cls.__name__} in {where}"
+        )
+
+    def __str__(self) -> str:
+        shown = " ".join(f"{name}={value}" for name, value in self.parameters().items())
+        return f"{self.name}[{shown}]" if shown else self.name
+
+
+def substitute_in(value: Any, sizes: Mapping[str, Size]) -> Any:
+    """A parameter with the named dimensions in it replaced; the same object if there are none."""
+    if isinstance(value, Dim):
+        return substitute(value, sizes)
+    if isinstance(value, tuple):
+        items: tuple[Any, ...] = value
+        new = tuple(substitute_in(item, sizes) for item in items)
+        if all(a is b for a, b in zip(new, items, strict=True)):
+            return items
+        return new
+    return value
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(primitive: Primitive, arity: int) -> Callable[..., Any]:
+    operands = [f"x{i}" for i in range(arity)]
+    text = f"lambda {', '.join(operands)}: {primitive.spell(*operands)}"
+    return eval(text, {"np": np, "math": math})

@@ -1,0 +1,254 @@
+"""Tracing: there is one tracer, and it appends equations to the builder in force.
+
+    make(lambda x: [mul(x, x)], [f64[]])  ->  { lambda ; a:f64[]. let b:f64[] = mul a a in (b,) }
+
+Values of an enclosing trace that are met inside become constvars of the inner jaxpr, so nested
+transformations need no stack of interpreters: an inner function is traced to a jaxpr, transformed,
+and inlined.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from s2s.ir.dtypes import PYTHON_SCALARS, is_inexact
+from s2s.ir.jaxpr import (
+    Atom,
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Phase,
+    ShapedArray,
+    Source,
+    Var,
+    aval_of,
+)
+from s2s.primitive import Primitive, Value, Zero
+
+
+class Tracer:
+    """A value that stands for a variable of the jaxpr being built.
+
+    The subclass that users meet, with operators and methods, is `s2s.numpy.TracedArray`; it is
+    what builders make once `s2s.numpy` has registered it in `tracer_type`.
+    """
+
+    __slots__ = ("__weakref__", "builder", "var")
+
+    def __init__(self, builder: Builder, var: Var) -> None:
+        self.builder = builder
+        self.var = var
+
+    @property
+    def aval(self) -> ShapedArray:
+        return self.var.aval
+
+    def __repr__(self) -> str:
+        return f"<traced {self.var.name or 'value'}: {self.var.aval}>"
+
+
+tracer_type: list[type[Tracer]] = [Tracer]
+"""The class of new tracers: one entry, replaced by `s2s.numpy` when it is imported."""
+
+
+class Builder:
+    """A jaxpr in the making. `source` and `phase` are given to each equation appended."""
+
+    __slots__ = ("_captured", "constvars", "consts", "eqns", "phase", "source")
+
+    def __init__(self, source: Source | None = None, phase: Phase = "primal") -> None:
+        self.eqns: list[JaxprEqn] = []
+        self.constvars: list[Var] = []
+        self.consts: list[Any] = []
+        self.source = source
+        self.phase: Phase = phase
+        self._captured: dict[int, Var] = {}
+
+    def atom(self, value: Value) -> Atom:
+        """The variable or literal for an operand; arrays and outer tracers become constvars."""
+        if isinstance(value, Tracer):
+            return value.var if value.builder is self else self._capture(value, value.aval)
+        if isinstance(value, Literal):
+            return value
+        if isinstance(value, np.ndarray):
+            return self._capture(value, aval_of(value))
+        aval = aval_of(value)
+        return Literal(value, aval)
+
+    def _capture(self, value: Any, aval: ShapedArray) -> Var:
+        # A mutable traced array is another value after each update, hence the variable's identity.
+        identity = id(value.var) if isinstance(value, Tracer) else id(value)
+        var = self._captured.get(identity)
+        if var is None:
+            name = value.var.name if isinstance(value, Tracer) else None
+            var = self._captured[identity] = Var(aval, name)
+            self.constvars.append(var)
+            self.consts.append(tracer_of(value.builder, value.var) if isinstance(value, Tracer) else value)
+        return var
+
+    def append(
+        self, primitive: Primitive, atoms: Sequence[Atom], avals: Sequence[ShapedArray]
+    ) -> list[Var]:
+        """Append an equation and return its result variables."""
+        outvars = [Var(aval) for aval in avals]
+        self.eqns.append(JaxprEqn(primitive, atoms, outvars, self.source, self.phase))
+        return outvars
+
+
+_builders: list[Builder] = []
+
+
+def builder_in_force() -> Builder | None:
+    """The builder that equations are appended to, or None outside of any trace."""
+    return _builders[-1] if _builders else None
+
+
+def tracer_of(builder: Builder, var: Var) -> Tracer:
+    """A tracer for a variable of `builder`."""
+    return tracer_type[0](builder, var)
+
+
+@contextlib.contextmanager
+def phase(name: Phase) -> Iterator[None]:
+    """Mark the equations appended inside the block as primal, tangent or cotangent ones."""
+    builder = builder_in_force()
+    if builder is None:
+        yield
+        return
+    before, builder.phase = builder.phase, name
+    try:
+        yield
+    finally:
+        builder.phase = before
+
+
+def bind(primitive: Primitive, *args: Value) -> Any:
+    """Apply a primitive: append its equation to the builder in force, or evaluate it if none is.
+
+    Returns one value, or a list of them if the primitive has multiple results. Operands must
+    already have the dtypes and shapes that the primitive's abstract rule wants.
+    """
+    if not _builders:
+        return primitive.evaluate(*[a.value if isinstance(a, Literal) else a for a in args])
+    builder = _builders[-1]
+    atoms = [builder.atom(arg) for arg in args]
+    avals = primitive.result_avals([atom.aval for atom in atoms])
+    outvars = builder.append(primitive, atoms, avals)
+    make_tracer = tracer_type[0]
+    if primitive.multiple_results:
+        return [make_tracer(builder, var) for var in outvars]
+    return make_tracer(builder, outvars[0])
+
+
+def aval(value: Value) -> ShapedArray:
+    """The type of any operand: a tracer, a literal, a symbolic zero, an array or a number."""
+    if isinstance(value, (Tracer, Literal, Zero)):
+        return value.aval
+    return aval_of(value)
+
+
+def is_concrete(value: Value) -> bool:
+    """Whether the value is known now: an array, a number or a literal."""
+    return isinstance(value, (Literal, np.ndarray, np.generic)) or type(value) in PYTHON_SCALARS
+
+
+def scalar(number: Any, like: ShapedArray) -> Literal:
+    """The literal `number` with the element type of `like`, not weak."""
+    return Literal(like.dtype.type(number), ShapedArray((), like.dtype))
+
+
+def make(
+    fun: Callable[..., Sequence[Value]],
+    avals: Sequence[ShapedArray],
+    names: Sequence[str | None] | None = None,
+    source: Source | None = None,
+) -> ClosedJaxpr:
+    """Trace a function of flat values: called with one tracer for each type, it returns a sequence
+    of values. `names` are hints for the code generator."""
+    builder = Builder(source)
+    invars = [Var(a, n) for a, n in zip(avals, names or [None] * len(avals), strict=True)]
+    _builders.append(builder)
+    try:
+        results = fun(*[tracer_of(builder, var) for var in invars])
+        outvars = [builder.atom(result) for result in results]
+    finally:
+        _builders.pop()
+    return ClosedJaxpr(
+        Jaxpr(builder.constvars, invars, builder.eqns, outvars), tuple(builder.consts)
+    )
+
+
+Step = Callable[[JaxprEqn, Sequence[Any]], Sequence[Any]]
+
+
+def walk(closed: ClosedJaxpr, args: Sequence[Any], step: Step) -> list[Any]:
+    """The forward walk that the passes share.
+
+    `step` gets each equation with what the environment holds for its operands (literals stand for
+    themselves) and returns what it shall hold for its results. Constvars hold their values. In the
+    builder in force, the equations that `step` appends carry the walked equation's source.
+    """
+    jaxpr = closed.jaxpr
+    env: dict[Var, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
+    env.update(zip(jaxpr.invars, args, strict=True))
+    builder = builder_in_force()
+    outer = (builder.source, builder.phase) if builder is not None else None
+    for eqn in jaxpr.eqns:
+        if builder is not None:
+            builder.source = _within(eqn.source, outer[0]) if outer is not None else eqn.source
+            builder.phase = eqn.phase
+        operands = [atom if isinstance(atom, Literal) else env[atom] for atom in eqn.invars]
+        env.update(zip(eqn.outvars, step(eqn, operands), strict=True))
+    if builder is not None and outer is not None:
+        builder.source, builder.phase = outer
+    return [atom if isinstance(atom, Literal) else env[atom] for atom in jaxpr.outvars]
+
+
+def _within(source: Source | None, caller: Source | None) -> Source | None:
+    return caller if source is None else source
+
+
+def copy_equation(eqn: JaxprEqn, operands: Sequence[Value]) -> list[Tracer]:
+    """Append a copy of an equation with other operands of the same types; names are handed on."""
+    builder = _builders[-1]
+    atoms = [builder.atom(operand) for operand in operands]
+    outvars = [Var(var.aval, var.name) for var in eqn.outvars]
+    builder.eqns.append(JaxprEqn(eqn.primitive, atoms, outvars, builder.source, builder.phase))
+    make_tracer = tracer_type[0]
+    return [make_tracer(builder, var) for var in outvars]
+
+
+def inline(closed: ClosedJaxpr, *args: Value) -> list[Value]:
+    """The results of a jaxpr on given values: copied into the builder in force, or evaluated."""
+    if not _builders:
+        return evaluate(closed, *args)
+    return walk(closed, args, copy_equation)
+
+
+def evaluate(closed: ClosedJaxpr, *args: Any) -> list[Any]:
+    """The results of a jaxpr without named dimensions on NumPy arrays and Python scalars."""
+
+    def step(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
+        values = [o.value if isinstance(o, Literal) else o for o in operands]
+        result = eqn.primitive.evaluate(*values)
+        return result if eqn.primitive.multiple_results else (result,)
+
+    results = walk(closed, args, step)
+    return [r.value if isinstance(r, Literal) else r for r in results]
+
+
+def named(value: Value, name: str) -> Value:
+    """Give a traced value the user's name for it, unless it has one already."""
+    if isinstance(value, Tracer) and value.var.name is None:
+        value.var.name = name
+    return value
+
+
+def tangent_aval(primal: ShapedArray) -> ShapedArray | None:
+    """The type of tangents of a value, or None if it has none (integers and booleans)."""
+    return primal if is_inexact(primal.dtype) else None
