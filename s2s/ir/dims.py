@@ -32,15 +32,18 @@ Monomial: TypeAlias = "tuple[tuple[Atom, int], ...]"
 
 
 class UndecidedDimension(Exception):
-    """A comparison of sizes that is true for some values of the names and false for others."""
+    """Something that s2s must know while it traces, and that depends on a named dimension.
+
+    `question` says what: `whether n == m`, `the value of n`.
+    """
 
     def __init__(self, question: str, names: Sequence[str]) -> None:
         self.question = question
         self.names = tuple(names)
-        fix = " or ".join(f"{name}=..." for name in names)
+        size, name = ("sizes", "names") if len(names) > 1 else ("size", "name")
         super().__init__(
-            f"whether {question} depends on the size of {' and '.join(names)}; "
-            f"give a number for it instead of a name ({fix})"
+            f"{question} depends on the {size} {' and '.join(names)}; "
+            f"give a number in the types of the arguments instead of the {name}"
         )
 
 
@@ -49,19 +52,31 @@ class Assumptions:
     """What may be taken for granted about the named dimensions while a function is traced.
 
     `minimum` holds lower bounds that were needed (`n >= 2` for `x[1:-1]`); the generated function
-    checks them. `decide` is asked about comparisons that the normal forms leave open, and returns
-    their truth or raises; without it they raise `UndecidedDimension`.
+    checks them. `decide`, `decide_sign` and `number` are asked about what the normal forms leave
+    open, and answer or raise; here they raise `UndecidedDimension`. A subclass that knows an
+    example's sizes answers from them, and sees to it that the answer stays true of the result.
     """
 
     minimum: dict[str, int] = field(default_factory=dict[str, int])
 
     def decide(self, question: str, difference: Dim) -> bool:
         """Whether `difference` is zero, asked when neither answer holds for all sizes."""
-        raise UndecidedDimension(question, sorted(difference.names()))
+        raise UndecidedDimension(f"whether {question}", sorted(difference.names()))
 
     def decide_sign(self, question: str, difference: Dim) -> bool:
         """Whether `difference` is at least zero, asked when it depends on the sizes."""
-        raise UndecidedDimension(question, sorted(difference.names()))
+        raise UndecidedDimension(f"whether {question}", sorted(difference.names()))
+
+    def unify(self, difference: Dim) -> bool:
+        """Whether two sizes that an operation needs equal are so, given their difference.
+
+        Named dimensions are what the user said: two names are two sizes, so the answer is no.
+        """
+        return False
+
+    def number(self, size: Dim) -> int:
+        """The value of `size`, asked where a number is needed, such as by `range(n)`."""
+        raise UndecidedDimension(f"the value of {size}", sorted(size.names()))
 
 
 _in_force: list[Assumptions] = [Assumptions()]
@@ -192,6 +207,9 @@ class Dim:
     def __bool__(self) -> bool:
         return self != 0
 
+    def __index__(self) -> int:
+        return assumptions().number(self)
+
     def __repr__(self) -> str:
         return str(self)
 
@@ -260,6 +278,21 @@ def same_size(a: Size, b: Size) -> bool:
 def same_shape(a: Sequence[Size], b: Sequence[Size]) -> bool:
     """Whether two shapes have the same normal form. Never asks, never raises."""
     return len(a) == len(b) and all(map(same_size, a, b))
+
+
+def require_same(a: Size, b: Size) -> bool:
+    """Whether two sizes that an operation needs to be equal are the same.
+
+    Where an example is generalised and its sizes agree, the two become one and the trace starts
+    again. Otherwise False, and the caller raises its error about shapes that do not match. Axes
+    that would be stretched are none of this: ask `same_size(a, 1)` first.
+    """
+    if same_size(a, b):
+        return True
+    difference = a - b
+    if isinstance(difference, int) or never_zero(difference):
+        return False
+    return assumptions().unify(difference)
 
 
 def product(sizes: Sequence[Size]) -> Size:
