@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 import numpy as np
 
 from s2s.ir.dims import Dim, Size, substitute
-from s2s.ir.jaxpr import ShapedArray
+from s2s.ir.jaxpr import JaxprEqn, ShapedArray, Var
 
 Value: TypeAlias = Any
 """An operand or result under tracing: a Tracer, a Literal, a NumPy array, a number."""
@@ -50,6 +50,18 @@ NOT_BATCHED: None = None
 """In `batch`, the batch axis of an operand that is the same for the whole batch."""
 
 BatchAxis: TypeAlias = "int | None"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PartialEval:
+    """An equation split in two: `unknown` reads variables that `known` defines.
+
+    `unknown_vars` are the results of the original equation that only `unknown` defines.
+    """
+
+    known: Sequence[JaxprEqn]
+    unknown: Sequence[JaxprEqn]
+    unknown_vars: Sequence[Var]
 
 
 class Primitive:
@@ -104,6 +116,16 @@ class Primitive:
         With `multiple_results`, both are sequences. At least one operand is batched.
         """
         self.missing("batch")
+
+    # -- partial evaluation (control flow only; the rest is known if all its operands are) -------
+
+    def partial_eval(self, eqn: JaxprEqn, unknown: Sequence[bool]) -> PartialEval | None:
+        """How to split an equation with some unknown operands; None if it is unknown as a whole."""
+        return None
+
+    def dce(self, eqn: JaxprEqn, used: Sequence[bool]) -> JaxprEqn:
+        """The equation without what only its unused results need; itself where there is no such."""
+        return eqn
 
     # -- meaning --------------------------------------------------------------------------------
 

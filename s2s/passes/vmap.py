@@ -1,0 +1,84 @@
+"""Vectorisation: from a function of one example to the function of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from s2s.ir.check import check
+from s2s.ir.dims import Size
+from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray
+from s2s.passes.names import hand_on_names
+from s2s.primitive import BatchAxis, Value
+from s2s.primitives.families import move_batch_axis
+from s2s.trace import copy_equation, make, walk
+
+
+class Batched:
+    """A value of the whole batch, and the axis that counts the examples."""
+
+    __slots__ = ("axis", "value")
+
+    def __init__(self, value: Value, axis: int) -> None:
+        self.value = value
+        self.axis = axis
+
+
+def vmap(
+    closed: ClosedJaxpr,
+    size: Size,
+    in_axes: Sequence[BatchAxis],
+    out_axes: Sequence[BatchAxis] | None = None,
+) -> tuple[ClosedJaxpr, list[BatchAxis]]:
+    """(xs -> ys)  ->  (batches of xs -> batches of ys)
+
+    before:  { lambda ; x:f64[3]. let y:f64[] = reduce_sum[axes=(0,)] x in (y,) }
+    after:   { lambda ; x:f64[8,3]. let y:f64[8] = reduce_sum[axes=(1,)] x in (y,) }
+
+    An axis of None means the same value for all examples. The list returned has the batch axis of
+    each output: those of `out_axes` where given, else what came out naturally. Raises ValueError
+    if an output is to be unbatched but differs between examples.
+    """
+    found_axes: list[BatchAxis] = []
+
+    def fun(*args: Value) -> list[Value]:
+        batched = [
+            x if axis is None else Batched(x, axis) for x, axis in zip(args, in_axes, strict=True)
+        ]
+        results = walk(closed, batched, lambda eqn, operands: _step(size, eqn, operands))
+        wanted = out_axes or [r.axis if isinstance(r, Batched) else None for r in results]
+        found_axes.extend(wanted)
+        return [_with_axis(size, r, axis) for r, axis in zip(results, wanted, strict=True)]
+
+    avals = [
+        aval if axis is None else batched_aval(aval, size, axis)
+        for aval, axis in zip(closed.in_avals, in_axes, strict=True)
+    ]
+    made = make(fun, avals, [var.name for var in closed.jaxpr.invars])
+    check(made.jaxpr)
+    return made, found_axes
+
+
+def batched_aval(aval: ShapedArray, size: Size, axis: int) -> ShapedArray:
+    """The type of a batch of values of type `aval`."""
+    return ShapedArray((*aval.shape[:axis], size, *aval.shape[axis:]), aval.dtype)
+
+
+def _step(size: Size, eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
+    if not any(isinstance(operand, Batched) for operand in operands):
+        return copy_equation(eqn, operands)
+    values = [o.value if isinstance(o, Batched) else o for o in operands]
+    dims = [o.axis if isinstance(o, Batched) else None for o in operands]
+    results, axes = eqn.primitive.batch(size, values, dims)
+    if not eqn.primitive.multiple_results:
+        results, axes = [results], [axes]
+    hand_on_names(results, eqn.outvars)
+    return [r if axis is None else Batched(r, axis) for r, axis in zip(results, axes, strict=True)]
+
+
+def _with_axis(size: Size, result: Any, axis: BatchAxis) -> Value:
+    if isinstance(result, Batched):
+        if axis is None:
+            raise ValueError("out_axes is None for a result that differs between the examples")
+        return move_batch_axis(result.value, result.axis, axis)
+    return result if axis is None else move_batch_axis(result, None, axis, size)
