@@ -11,12 +11,12 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
 from s2s.ir.dims import Dim, Size, substitute
-from s2s.ir.jaxpr import JaxprEqn, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, JaxprEqn, ShapedArray, Var
 
 Value: TypeAlias = Any
 """An operand or result under tracing: a Tracer, a Literal, a NumPy array, a number."""
@@ -52,6 +52,26 @@ NOT_BATCHED: None = None
 BatchAxis: TypeAlias = "int | None"
 
 
+class FoldContext(Protocol):
+    """What `fold` may look at."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value is the user's own, which must stay the same to the last bit.
+
+        Derivatives may be re-associated.
+        """
+        ...
+
+    def producer(self, value: Value) -> JaxprEqn | None:
+        """The equation that defines an operand, or None for inputs, constants and literals."""
+        ...
+
+    def operand(self, atom: Atom) -> Value:
+        """An operand of a producer as a value to build with."""
+        ...
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class PartialEval:
     """An equation split in two: `unknown` reads variables that `known` defines.
@@ -78,6 +98,19 @@ class Primitive:
     multiple_results: ClassVar[bool] = False
     has_effect: ClassVar[bool] = False
     """Whether the equation must stay even if nobody uses its results (assert, print)."""
+    is_call: ClassVar[bool] = False
+    """Whether it does no more than call its `jaxpr` parameter, which has a `name` (jit). Jaxprs
+    then print the callee with the variable names of the operands and results."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name: str | None = cls.__dict__.get("name")
+        if name is not None:
+            found = REGISTRY.setdefault(name, cls)
+            # A class is made anew by dataclass(slots=True) and when its module is loaded again.
+            if (found.__module__, found.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise TypeError(f"two primitives are called {name!r}: {found} and {cls}")
+            REGISTRY[name] = cls
 
     # -- types ----------------------------------------------------------------------------------
 
@@ -139,8 +172,11 @@ class Primitive:
         """The result on plain NumPy arrays and Python scalars: what `spell` says, executed."""
         return _compiled(self, len(arrays))(*arrays)
 
-    def fold(self, args: Sequence[Value], avals: Sequence[ShapedArray]) -> Value | None:
-        """A simpler value for the same operands (`x * 1` is `x`), or None."""
+    def fold(self, args: Sequence[Value], context: FoldContext) -> Value | None:
+        """A simpler value for the same operands (`x * 1` is `x`), or None.
+
+        Called as the equation is about to be appended; what it builds instead is folded in turn.
+        """
         return None
 
     # -- parameters -----------------------------------------------------------------------------
@@ -151,6 +187,18 @@ class Primitive:
             return {}
         names = sorted(field.name for field in dataclasses.fields(self))
         return {name: getattr(self, name) for name in names}
+
+    def printed_parameters(self) -> Mapping[str, Any]:
+        """The parameters as jaxprs print them, in order: without those that the types of the
+        results say, and without those that are trivial (which must be the fields' defaults)."""
+        return self.parameters()
+
+    @classmethod
+    def from_printed(
+        cls, printed: Mapping[str, Any], out_avals: Sequence[ShapedArray]
+    ) -> Primitive:
+        """The primitive whose `printed_parameters` are these, in an equation with such results."""
+        return cls(**printed)
 
     def with_sizes(self, sizes: Mapping[str, Size]) -> Primitive:
         """The same primitive with named dimensions in its parameters replaced."""
@@ -177,6 +225,10 @@ class Primitive:
     def __str__(self) -> str:
         shown = " ".join(f"{name}={value}" for name, value in self.parameters().items())
         return f"{self.name}[{shown}]" if shown else self.name
+
+
+REGISTRY: dict[str, type[Primitive]] = {}
+"""Every primitive whose module has been imported, by its name."""
 
 
 def substitute_in(value: Any, sizes: Mapping[str, Size]) -> Any:

@@ -57,17 +57,54 @@ tracer_type: list[type[Tracer]] = [Tracer]
 
 
 class Builder:
-    """A jaxpr in the making. `source` and `phase` are given to each equation appended."""
+    """A jaxpr in the making. `source` and `phase` are given to each equation appended.
 
-    __slots__ = ("_captured", "constvars", "consts", "eqns", "phase", "source")
+    With `folding`, each equation is first offered to its primitive's `fold` rule.
+    """
 
-    def __init__(self, source: Source | None = None, phase: Phase = "primal") -> None:
+    __slots__ = (
+        "_captured",
+        "_producers",
+        "_scanned",
+        "constvars",
+        "consts",
+        "eqns",
+        "folding",
+        "phase",
+        "source",
+    )
+
+    def __init__(
+        self, source: Source | None = None, phase: Phase = "primal", folding: bool = False
+    ) -> None:
         self.eqns: list[JaxprEqn] = []
         self.constvars: list[Var] = []
         self.consts: list[Any] = []
         self.source = source
         self.phase: Phase = phase
+        self.folding = folding
         self._captured: dict[int, Var] = {}
+        self._producers: dict[Var, JaxprEqn] = {}
+        self._scanned = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether equations appended now compute the user's own values, to the last bit."""
+        return self.phase == "primal"
+
+    def producer(self, value: Value) -> JaxprEqn | None:
+        """The equation of this builder that defines a value, or None."""
+        if not isinstance(value, Tracer):
+            return None
+        for eqn in self.eqns[self._scanned :]:
+            for var in eqn.outvars:
+                self._producers[var] = eqn
+        self._scanned = len(self.eqns)
+        return self._producers.get(value.var)
+
+    def operand(self, atom: Atom) -> Value:
+        """A value to build with for an operand of an equation of this builder."""
+        return atom if isinstance(atom, Literal) else tracer_of(self, atom)
 
     def atom(self, value: Value) -> Atom:
         """The variable or literal for an operand; arrays and outer tracers become constvars."""
@@ -136,6 +173,10 @@ def bind(primitive: Primitive, *args: Value) -> Any:
     if not _builders:
         return primitive.evaluate(*[a.value if isinstance(a, Literal) else a for a in args])
     builder = _builders[-1]
+    if builder.folding:
+        folded = primitive.fold(args, builder)
+        if folded is not None:
+            return folded
     atoms = [builder.atom(arg) for arg in args]
     avals = primitive.result_avals([atom.aval for atom in atoms])
     outvars = builder.append(primitive, atoms, avals)
@@ -167,10 +208,12 @@ def make(
     avals: Sequence[ShapedArray],
     names: Sequence[str | None] | None = None,
     source: Source | None = None,
+    folding: bool = False,
 ) -> ClosedJaxpr:
     """Trace a function of flat values: called with one tracer for each type, it returns a sequence
-    of values. `names` are hints for the code generator."""
-    builder = Builder(source)
+    of values. `names` are hints for the code generator; with `folding`, equations are simplified
+    as they are built."""
+    builder = Builder(source, folding=folding)
     invars = [Var(a, n) for a, n in zip(avals, names or [None] * len(avals), strict=True)]
     _builders.append(builder)
     try:
