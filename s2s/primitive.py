@@ -182,15 +182,16 @@ class Primitive:
     # -- parameters -----------------------------------------------------------------------------
 
     def parameters(self) -> dict[str, Any]:
-        """The static parameters by name, in alphabetical order, as jaxprs print them."""
+        """The static parameters: `name` first if there is one, the others in alphabetical order."""
         if not dataclasses.is_dataclass(self):
             return {}
-        names = sorted(field.name for field in dataclasses.fields(self))
+        names = [field.name for field in dataclasses.fields(self)]
+        names.sort(key=lambda name: (name != "name", name))
         return {name: getattr(self, name) for name in names}
 
     def printed_parameters(self) -> Mapping[str, Any]:
-        """The parameters as jaxprs print them, in order: without those that the types of the
-        results say, and without those that are trivial (which must be the fields' defaults)."""
+        """The parameters as jaxprs print them: without those that the types of the results say,
+        and without those that are trivial (which must be the fields' defaults)."""
         return self.parameters()
 
     @classmethod
