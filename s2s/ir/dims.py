@@ -74,6 +74,10 @@ class Assumptions:
         """
         return False
 
+    def assume_at_least(self, name: str, least: int) -> None:
+        """Take for granted that a named dimension is at least `least`."""
+        self.minimum[name] = max(least, self.minimum.get(name, 1))
+
     def number(self, size: Dim) -> int:
         """The value of `size`, asked where a number is needed, such as by `range(n)`."""
         raise UndecidedDimension(f"the value of {size}", sorted(size.names()))
@@ -424,16 +428,14 @@ def require_at_least(size: Size, least: int, question: str) -> bool:
     if high is not None and high < 0:
         return False
     assert isinstance(difference, Dim)
-    bound = _bound_on_one_name(difference)
+    bound = bound_on_one_name(difference)
     if bound is None or len(_in_force) == 1:
         return at_least(difference, question)
-    name, minimum = bound
-    in_force = assumptions().minimum
-    in_force[name] = max(minimum, in_force.get(name, 1))
+    assumptions().assume_at_least(*bound)
     return True
 
 
-def _bound_on_one_name(difference: Dim) -> tuple[str, int] | None:
+def bound_on_one_name(difference: Dim) -> tuple[str, int] | None:
     """`n >= k` if `difference >= 0` is `a*n + c >= 0` with positive `a`."""
     terms = dict(difference.terms)
     constant = terms.pop((), 0)
