@@ -7,7 +7,9 @@ printable. The rules are methods. The families in `s2s/primitives/` supply most 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
+import importlib
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -84,6 +86,29 @@ class PartialEval:
     unknown_vars: Sequence[Var]
 
 
+class Precedence(enum.IntEnum):
+    """How tightly a Python expression binds, from a conditional expression to a name or a call."""
+
+    CONDITIONAL = 0
+    COMPARISON = 1
+    OR = 2
+    XOR = 3
+    AND = 4
+    SHIFT = 5
+    SUM = 6
+    PRODUCT = 7
+    UNARY = 8
+    POWER = 9
+    ATOM = 10
+
+
+Producer: TypeAlias = "Callable[[Value], JaxprEqn | None]"
+"""Gives the equation that defines a traced operand; None for inputs, constants and literals."""
+
+registry: dict[str, type[Primitive]] = {}
+"""Every primitive by its name."""
+
+
 class Primitive:
     """One operation: its types, its derivatives, its batching, and what targets call it.
 
@@ -94,6 +119,12 @@ class Primitive:
 
     name: ClassVar[str]
     numpy: ClassVar[str] = ""
+    math: ClassVar[str] = ""
+    """The template for Python floats, where it is not `numpy`: `math.sin({0})`."""
+    precedence: ClassVar[Precedence] = Precedence.ATOM
+    """How tightly the expression of `spell` binds."""
+    imports: ClassVar[tuple[str, ...]] = ()
+    """The modules that `numpy` needs beside NumPy."""
     stablehlo: ClassVar[str] = ""
     multiple_results: ClassVar[bool] = False
     has_effect: ClassVar[bool] = False
@@ -111,6 +142,18 @@ class Primitive:
             if (found.__module__, found.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise TypeError(f"two primitives are called {name!r}: {found} and {cls}")
             REGISTRY[name] = cls
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" in cls.__dict__:
+            registry[cls.name] = cls
+
+    def __eq__(self, other: object) -> bool:
+        """Primitives without parameters; a dataclass compares its fields as well."""
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
 
     # -- types ----------------------------------------------------------------------------------
 
@@ -162,20 +205,43 @@ class Primitive:
 
     # -- meaning --------------------------------------------------------------------------------
 
-    def spell(self, *operands: str) -> str:
-        """The NumPy expression for given operand texts; these need no parentheses of their own."""
+    def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
+        """The NumPy expression for operands of given texts and types.
+
+        Each text binds at least as tightly as `operand_precedence` says for its position.
+        """
         if not self.numpy:
             self.missing("spell")
         return self.numpy.format(*operands, **self.parameters())
 
+    def operand_precedence(self, position: int) -> Precedence:
+        """How tightly the text of an operand must bind to stand in `spell` without parentheses."""
+        own = self.precedence
+        leads = position == 0 and not self.numpy.startswith(("-", "~"))
+        if own is Precedence.ATOM:
+            return Precedence.ATOM if self.numpy.startswith(f"{{{position}}}") else Precedence(0)
+        if own is Precedence.UNARY:
+            return own
+        if own in (Precedence.POWER, Precedence.COMPARISON, Precedence.CONDITIONAL):
+            return Precedence(own + 1) if leads or own is not Precedence.POWER else Precedence.UNARY
+        return own if leads else Precedence(own + 1)
+
     def evaluate(self, *arrays: Any) -> Any:
         """The result on plain NumPy arrays and Python scalars: what `spell` says, executed."""
-        return _compiled(self, len(arrays))(*arrays)
+        return _compiled(self, tuple(map(aval_of, arrays)))(*arrays)
 
-    def fold(self, args: Sequence[Value], context: FoldContext) -> Value | None:
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         """A simpler value for the same operands (`x * 1` is `x`), or None.
 
-        Called as the equation is about to be appended; what it builds instead is folded in turn.
+        It must be the same value to the last bit (but for the bits of a NaN).
+        """
+        return None
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """A simpler value that real arithmetic gives (`x + 0` is `x`), or None.
+
+        For derivative equations only, after `fold`: signed zeros, overflow and the last bits may
+        differ.
         """
         return None
 
@@ -246,7 +312,12 @@ def substitute_in(value: Any, sizes: Mapping[str, Size]) -> Any:
 
 
 @functools.lru_cache(maxsize=4096)
-def _compiled(primitive: Primitive, arity: int) -> Callable[..., Any]:
-    operands = [f"x{i}" for i in range(arity)]
-    text = f"lambda {', '.join(operands)}: {primitive.spell(*operands)}"
-    return eval(text, {"np": np, "math": math})
+def _compiled(primitive: Primitive, avals: tuple[ShapedArray, ...]) -> Callable[..., Any]:
+    operands = [f"x{i}" for i in range(len(avals))]
+    text = f"lambda {', '.join(operands)}: {primitive.spell(operands, avals)}"
+    names: dict[str, Any] = {"np": np, "math": math}
+    for module in primitive.imports:
+        package = module.partition(".")[0]
+        importlib.import_module(module)
+        names[package] = importlib.import_module(package)
+    return eval(text, names)
