@@ -18,12 +18,11 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from s2s.errors import UserError
 from s2s.frontend.argument_types.text import element_type, field_names, parse_size, parse_type
 from s2s.frontend.argument_types.types import ArgumentType, Missing
 from s2s.ir.dims import Size
@@ -182,14 +181,3 @@ def _array(dtype: DType, axes: str) -> ArgumentType:
             return Missing(f"{name}[...]", f'"{axes}" leaves its shape open')
         shape.append(parse_size(text, "the annotation"))
     return ShapedArray(tuple(shape), dtype)
-
-
-def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function's parameters, unevaluated where they are strings."""
-    hints = inspect.get_annotations(inspect.unwrap(function))
-    return {name: hint for name, hint in hints.items() if name != "return"}
-
-
-def unreadable(parameter: str, error: UserError) -> UserError:
-    """The error for an annotation that cannot be read, with the parameter's name."""
-    return UserError(f"Parameter {parameter}: {error.message}", error.source)

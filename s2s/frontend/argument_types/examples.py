@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import doctest
 import inspect
 import linecache
 import os
-import runpy
 import shlex
 import sys
 import threading
@@ -106,12 +104,18 @@ def from_expression(function: Callable[..., Any], text: str) -> dict[str, Any]:
         found = first_call(function, run)
     if found is not None:
         return found
-    arguments = value[0] if isinstance(value[0], tuple) else (value[0],)
     try:
-        bound = inspect.signature(function).bind(*arguments)
+        bound = inspect.signature(function).bind(*_as_tuple(value[0]))
     except TypeError as error:
         raise UserError(f"{where} does not fit {function.__name__}: {error}.") from error
     return dict(bound.arguments)
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+_NOT_THE_USERS = tuple({sys.prefix, sys.base_prefix, "<frozen", os.path.dirname(os.__file__)})
 
 
 @contextlib.contextmanager
@@ -131,7 +135,7 @@ def _line_of(error: BaseException) -> Source | None:
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         text = linecache.getline(file, trace.tb_lineno).strip()
-        if text and file != __file__ and "site-packages" not in file and file != runpy.__file__:
+        if text and file != __file__ and not file.startswith(_NOT_THE_USERS):
             found = Source(file, trace.tb_lineno, text)
         trace = trace.tb_next
     return found
@@ -150,6 +154,8 @@ def from_doctest(function: Callable[..., Any]) -> dict[str, Any] | None:
     The examples are run in a copy of the function's module, up to that call. None if there is no
     example that calls it. Raises UserError if one before it raises.
     """
+    import doctest  # it brings the debugger with it, so not before it is needed
+
     examples = doctest.DocTestParser().get_examples(inspect.getdoc(function) or "")
     name = function.__name__
     if not any(_mentions(example.source, name) for example in examples):
@@ -214,6 +220,8 @@ def from_recording(function: Callable[..., Any], command: str) -> dict[str, Any]
 
 
 def _run_script(script: str) -> None:
+    import runpy
+
     try:
         runpy.run_path(script, run_name="__main__")
     except SystemExit as end:

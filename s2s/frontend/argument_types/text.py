@@ -1,14 +1,14 @@
 """The language of `--args`: `"w: f64[d, k], x: {a: f64[n], b: [i32[], float]}, steps=50"`.
 
-    arguments ::= argument ("," argument)* [","]
-    argument  ::= name ":" (type | constant) | name "=" expression
-    type      ::= element [shape] | "None" | "float" | "int" | "bool" | "complex"
-                | "{" key ":" type, ... "}" | "[" type, ... "]" | "(" type, ... ")"
-                | class "(" field "=" type, ... ")"
-    element   ::= "f64" | "float64" | "i32" | "int32" | "bool" | ...
-    shape     ::= "[" [size ("," size)*] "]"
-    size      ::= a polynomial with integer coefficients in named dimensions: `n`, `2*n + 1`, `3`
-    constant  ::= a number or a string, which makes the argument static
+arguments ::= argument ("," argument)* [","]
+argument  ::= name ":" (type | constant) | name "=" expression
+type      ::= element [shape] | "None" | "float" | "int" | "bool" | "complex"
+            | "{" key ":" type, ... "}" | "[" type, ... "]" | "(" type, ... ")"
+            | class "(" field "=" type, ... ")"
+element   ::= "f64" | "float64" | "i32" | "int32" | "bool" | ...
+shape     ::= "[" [size ("," size)*] "]"
+size      ::= a polynomial with integer coefficients in named dimensions: `n`, `2*n + 1`, `3`
+constant  ::= a number or a string, which makes the argument static
 """
 
 from __future__ import annotations
