@@ -9,7 +9,8 @@ from s2s.ir.check import check
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
 from s2s.passes.names import cotangent_name
 from s2s.primitive import Linear, Value, Zero
-from s2s.primitives.families import add_any, instantiate
+from s2s.primitives.core import instantiate
+from s2s.primitives.families import add_any
 from s2s.trace import Builder, Tracer, builder_in_force, copy_equation, make, named, phase
 
 

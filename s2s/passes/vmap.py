@@ -10,7 +10,7 @@ from s2s.ir.dims import Size
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray
 from s2s.passes.names import hand_on_names
 from s2s.primitive import BatchAxis, Value
-from s2s.primitives.families import move_batch_axis
+from s2s.primitives.core import move_batch_axis
 from s2s.trace import copy_equation, make, walk
 
 
