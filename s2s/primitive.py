@@ -13,7 +13,7 @@ import importlib
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -52,26 +52,6 @@ NOT_BATCHED: None = None
 """In `batch`, the batch axis of an operand that is the same for the whole batch."""
 
 BatchAxis: TypeAlias = "int | None"
-
-
-class FoldContext(Protocol):
-    """What `fold` may look at."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether the value is the user's own, which must stay the same to the last bit.
-
-        Derivatives may be re-associated.
-        """
-        ...
-
-    def producer(self, value: Value) -> JaxprEqn | None:
-        """The equation that defines an operand, or None for inputs, constants and literals."""
-        ...
-
-    def operand(self, atom: Atom) -> Value:
-        """An operand of a producer as a value to build with."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s.ir.dims import Dim
 from s2s.ir.dtypes import PYTHON_SCALARS, is_inexact
 from s2s.ir.jaxpr import (
     Atom,
@@ -87,11 +88,6 @@ class Builder:
         self._producers: dict[Var, JaxprEqn] = {}
         self._scanned = 0
 
-    @property
-    def exact(self) -> bool:
-        """Whether equations appended now compute the user's own values, to the last bit."""
-        return self.phase == "primal"
-
     def producer(self, value: Value) -> JaxprEqn | None:
         """The equation of this builder that defines a value, or None."""
         if not isinstance(value, Tracer):
@@ -101,10 +97,6 @@ class Builder:
                 self._producers[var] = eqn
         self._scanned = len(self.eqns)
         return self._producers.get(value.var)
-
-    def operand(self, atom: Atom) -> Value:
-        """A value to build with for an operand of an equation of this builder."""
-        return atom if isinstance(atom, Literal) else tracer_of(self, atom)
 
     def atom(self, value: Value) -> Atom:
         """The variable or literal for an operand; arrays and outer tracers become constvars."""
@@ -174,7 +166,9 @@ def bind(primitive: Primitive, *args: Value) -> Any:
         return primitive.evaluate(*[a.value if isinstance(a, Literal) else a for a in args])
     builder = _builders[-1]
     if builder.folding:
-        folded = primitive.fold(args, builder)
+        folded = primitive.fold(args, builder.producer)
+        if folded is None and builder.phase != "primal":
+            folded = primitive.fold_derivative(args, builder.producer)
         if folded is not None:
             return folded
     atoms = [builder.atom(arg) for arg in args]
@@ -283,6 +277,44 @@ def evaluate(closed: ClosedJaxpr, *args: Any) -> list[Any]:
 
     results = walk(closed, args, step)
     return [r.value if isinstance(r, Literal) else r for r in results]
+
+
+def known_value(value: Value) -> Any:
+    """The value of what depends on constants only; None if it depends on inputs or named sizes.
+
+    For questions that must be answered while tracing, such as which elements a mask selects.
+    """
+    if not isinstance(value, Tracer):
+        return value.value if isinstance(value, Literal) else value
+    builder = value.builder
+    constants = dict(zip(builder.constvars, builder.consts, strict=True))
+    found: dict[Var, Any] = {}
+    needed: set[int] = set()
+    stack: list[Atom] = [value.var]
+    while stack:
+        atom = stack.pop()
+        if isinstance(atom, Literal) or atom in found:
+            continue
+        eqn = builder.producer(tracer_of(builder, atom))
+        if eqn is not None:
+            if eqn.primitive.has_effect or _has_named_sizes(eqn):
+                return None
+            if id(eqn) not in needed:
+                needed.add(id(eqn))
+                stack.extend(eqn.invars)
+        elif atom in constants and (known := known_value(constants[atom])) is not None:
+            found[atom] = known
+        else:
+            return None
+    eqns = [eqn for eqn in builder.eqns if id(eqn) in needed]
+    jaxpr = Jaxpr(list(found), [], eqns, [value.var])
+    return evaluate(ClosedJaxpr(jaxpr, tuple(found.values())))[0]
+
+
+def _has_named_sizes(eqn: JaxprEqn) -> bool:
+    sizes = [size for var in eqn.outvars for size in var.aval.shape]
+    sizes.extend(eqn.primitive.parameters().values())
+    return any(isinstance(size, Dim) for size in sizes)
 
 
 def named(value: Value, name: str) -> Value:
