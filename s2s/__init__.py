@@ -1,3 +1,54 @@
-"""s2s: a source-to-source transformation compiler for numerical Python."""
+"""s2s: a source-to-source transformation compiler for numerical Python.
+
+    s2s.grad(loss)(w, x)                  the gradient, by generated NumPy code
+    s2s.source(s2s.grad(loss), w, x)      the text of that code: a standalone module
+    s2s.vmap(s2s.grad(loss), (None, 0))   any composition of transformations
+
+The names are those of `s2s.api`, loaded when first used so that `import s2s` is fast.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from s2s.api import (
+        eval_shape as eval_shape,
+        grad as grad,
+        hessian as hessian,
+        jacfwd as jacfwd,
+        jacrev as jacrev,
+        jvp as jvp,
+        linear_transpose as linear_transpose,
+        linearize as linearize,
+        make_jaxpr as make_jaxpr,
+        value_and_grad as value_and_grad,
+        vjp as vjp,
+        vmap as vmap,
+    )
+
+_API = (
+    "eval_shape",
+    "grad",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linear_transpose",
+    "linearize",
+    "make_jaxpr",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _API:
+        return getattr(importlib.import_module("s2s.api"), name)
+    raise AttributeError(f"module 's2s' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_API])
