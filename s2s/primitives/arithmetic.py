@@ -1,0 +1,214 @@
+"""Arithmetic: sums, products, quotients, remainders, rounding, signs, extrema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from s2s.ir.jaxpr import ShapedArray
+from s2s.primitive import Linear, Precedence, Producer, Value, Zero
+from s2s.primitives.core import is_number, unbroadcast
+from s2s.primitives.families import (
+    Binary,
+    Elementwise,
+    LocallyConstant,
+    Unary,
+    apply,
+    binary,
+    defined_by,
+    unary,
+)
+from s2s.primitives.logic import bitwise_and, ge, gt, le, lt, select_n
+from s2s.trace import aval, bind
+
+
+class Neg(Unary):
+    """-x."""
+
+    kinds = "ifc"
+    name = "neg"
+    numpy = "-{0}"
+    precedence = Precedence.UNARY
+    stablehlo = "negate"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return neg(t)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return [neg(cts[0])]
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        inner = defined_by(args[0], Neg, producer)
+        return super().fold(args, producer) if inner is None else inner[1][0]
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        difference = defined_by(args[0], Sub, producer)
+        return None if difference is None else sub(*reversed(difference[1]))
+
+
+class Add(Binary):
+    """x + y."""
+
+    name = "add"
+    numpy = "{0} + {1}"
+    precedence = Precedence.SUM
+    stablehlo = "add"
+
+    def tangent(self, tangents: Sequence[Value], z: Value, *operands: Value) -> Value:
+        t_x, t_y = tangents
+        return t_y if isinstance(t_x, Zero) else t_x if isinstance(t_y, Zero) else add(t_x, t_y)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return [unbroadcast(cts[0], a.aval) if isinstance(a, Linear) else None for a in args]
+
+
+class Sub(Binary):
+    """x - y."""
+
+    name = "sub"
+    numpy = "{0} - {1}"
+    precedence = Precedence.SUM
+    stablehlo = "subtract"
+
+    def tangent(self, tangents: Sequence[Value], z: Value, *operands: Value) -> Value:
+        t_x, t_y = tangents
+        return neg(t_y) if isinstance(t_x, Zero) else t_x if isinstance(t_y, Zero) else sub(t_x, t_y)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        x, y = args
+        return [
+            unbroadcast(cts[0], x.aval) if isinstance(x, Linear) else None,
+            neg(unbroadcast(cts[0], y.aval)) if isinstance(y, Linear) else None,
+        ]
+
+
+class Mul(Binary):
+    """x * y."""
+
+    name = "mul"
+    numpy = "{0} * {1}"
+    precedence = Precedence.PRODUCT
+    stablehlo = "multiply"
+
+    def dx(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return mul(t, y)
+
+    def dy(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return mul(x, t)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        (ct,), (x, y) = cts, args
+        if isinstance(x, Linear):
+            return [unbroadcast(mul(ct, y), x.aval), None]
+        return [None, unbroadcast(mul(x, ct), y.aval)]
+
+
+class Div(Binary):
+    """x / y, of floating-point numbers."""
+
+    kinds = "fc"
+    name = "div"
+    numpy = "{0} / {1}"
+    precedence = Precedence.PRODUCT
+    stablehlo = "divide"
+
+    def tangent(self, tangents: Sequence[Value], z: Value, *operands: Value) -> Value:
+        t_x, t_y = tangents
+        _, y = operands
+        if isinstance(t_y, Zero):
+            return t_x if isinstance(t_x, Zero) else div(t_x, y)
+        if isinstance(t_x, Zero):
+            return mul(div(neg(z), y), t_y)
+        return div(sub(t_x, mul(z, t_y)), y)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        x, y = args
+        return [unbroadcast(div(cts[0], y), x.aval), None]
+
+
+neg = unary(Neg)
+add = binary(Add)
+sub = binary(Sub)
+mul = binary(Mul)
+div = binary(Div)
+
+
+# -- extrema --------------------------------------------------------------------------------------
+
+
+class Extremum(Binary):
+    """The larger or the smaller of two values; NaN if either is.
+
+    Where both are equal, the derivative is that of x, unless x or y is a number written in the
+    program: then it is zero, the derivative of that number (`np.maximum(x, 0.0)` at 0).
+    """
+
+    kinds = "biuf"
+
+    def wins(self, x: Value, y: Value) -> Value:
+        """Where x is the result and y is not, or is as well."""
+        self.missing("wins")
+
+    def beats(self, x: Value, y: Value) -> Value:
+        """Where x is the result and y is not."""
+        self.missing("beats")
+
+    def tangent(self, tangents: Sequence[Value], z: Value, *operands: Value) -> Value:
+        x, y = operands
+        t_x, t_y = [0 if isinstance(t, Zero) else t for t in tangents]
+        if is_number(x):
+            return select_n(self.beats(y, x), 0, t_y)
+        return select_n(self.beats(x, y) if is_number(y) else self.wins(x, y), t_y, t_x)
+
+
+class Max(Extremum):
+    __doc__ = Extremum.__doc__
+    name = "max"
+    numpy = "np.maximum({0}, {1})"
+    stablehlo = "maximum"
+
+    def wins(self, x: Value, y: Value) -> Value:
+        return ge(x, y)
+
+    def beats(self, x: Value, y: Value) -> Value:
+        return gt(x, y)
+
+
+class Min(Extremum):
+    __doc__ = Extremum.__doc__
+    name = "min"
+    numpy = "np.minimum({0}, {1})"
+    stablehlo = "minimum"
+
+    def wins(self, x: Value, y: Value) -> Value:
+        return le(x, y)
+
+    def beats(self, x: Value, y: Value) -> Value:
+        return lt(x, y)
+
+
+class Abs(Unary):
+    """|x|; the derivative at 0 is 0."""
+
+    kinds = "iuf"
+    name = "abs"
+    numpy = "np.abs({0})"
+    math = "abs({0})"
+    stablehlo = "abs"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return mul(t, sign(x))
+
+
+class Sign(LocallyConstant):
+    """-1, 0 or 1 as x is negative, zero or positive; NaN for NaN."""
+
+    kinds = "iuf"
+    name = "sign"
+    numpy = "np.sign({0})"
+    stablehlo = "sign"
+
+
+max = binary(Max)
+min = binary(Min)
+abs = unary(Abs)
+sign = unary(Sign)

@@ -1,0 +1,421 @@
+"""The few primitives that the rules of all others are written with.
+
+broadcast_in_dim and reduce_sum, each other's adjoint; transpose and reshape, each their own; and on
+them what moves a batch axis, sums a cotangent down to its operand, and writes a zero out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from s2s.ir.dims import Shape, Size, product, require_same, same_shape, same_size
+from s2s.ir.dtypes import INT64, PYTHON_SCALARS, DType, is_inexact
+from s2s.ir.jaxpr import Literal, ShapedArray
+from s2s.primitive import BatchAxis, Precedence, Primitive, Producer, Value, Zero
+from s2s.trace import Tracer, aval, bind, is_concrete, phase, tracer_of
+
+Kind = TypeVar("Kind", bound=Primitive)
+
+PYTHON_TYPE: dict[str, type] = {dtype.kind: scalar for scalar, dtype in PYTHON_SCALARS.items()}
+"""Python's type of number for each kind of element type."""
+
+
+class Structural(Primitive):
+    """Linear in its one operand whatever the values: its jvp is itself."""
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        y = bind(self, *primals)
+        if isinstance(tangents[0], Zero):
+            return y, Zero(aval(y))
+        with phase("tangent"):
+            return y, bind(self, *tangents)
+
+
+def defined_by(value: Value, kind: type[Kind], producer: Producer) -> tuple[Kind, list[Value]] | None:
+    """The primitive and the operands that define `value`, if that is an equation of this kind."""
+    eqn = producer(value)
+    if eqn is None or not isinstance(eqn.primitive, kind):
+        return None
+    builder = cast(Tracer, value).builder
+    operands = [a if isinstance(a, Literal) else tracer_of(builder, a) for a in eqn.invars]
+    return eqn.primitive, operands
+
+
+# -- broadcast and sum, each other's adjoint ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BroadcastInDim(Structural):
+    """The operand repeated along new axes; its own axes become `broadcast_dimensions`."""
+
+    shape: Shape
+    broadcast_dimensions: tuple[int, ...]
+
+    name = "broadcast_in_dim"
+    stablehlo = "broadcast_in_dim"
+
+    def abstract(self, x: ShapedArray) -> ShapedArray:
+        fits = len(self.broadcast_dimensions) == x.ndim and all(
+            same_size(size, 1) or require_same(size, self.shape[axis])
+            for size, axis in zip(x.shape, self.broadcast_dimensions, strict=True)
+        )
+        if not fits:
+            shape = ShapedArray(self.shape, x.dtype)
+            raise TypeError(f"a value of type {x} cannot be broadcast to {shape}")
+        return ShapedArray(self.shape, x.dtype)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        shape = aval(args[0]).shape
+        stretched = [
+            axis
+            for size, axis in zip(shape, self.broadcast_dimensions, strict=True)
+            if not same_size(size, self.shape[axis])
+        ]
+        kept = set(self.broadcast_dimensions) - set(stretched)
+        ct = reduce_sum(cts[0], [axis for axis in range(len(self.shape)) if axis not in kept])
+        return [reshape(ct, shape)]
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, BatchAxis]:
+        x = move_batch_axis(args[0], dims[0], 0)
+        axes = (0, *[axis + 1 for axis in self.broadcast_dimensions])
+        return broadcast_in_dim(x, (size, *self.shape), axes), 0
+
+    def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
+        (x,), (x_aval,) = operands, avals
+        axes = self.broadcast_dimensions
+        if x_aval.ndim == 0:
+            given = x_aval.dtype in (np.float64, np.int64, np.bool_)
+            dtype = "" if given else f", dtype=np.{x_aval.dtype.name}"
+            return f"np.full({shape_text(self.shape)}, {x}{dtype})"
+        first = min(axes)
+        if axes != tuple(range(first, len(self.shape))):
+            index = [":" if axis in axes else "None" for axis in range(first, len(self.shape))]
+            x = f"{x}[{', '.join(index)}]"
+        return f"np.broadcast_to({x}, {shape_text(self.shape)})"
+
+    def operand_precedence(self, position: int) -> Precedence:
+        return Precedence.ATOM
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        (x,) = args
+        if same_shape(aval(x).shape, self.shape) and self.broadcast_dimensions == tuple(
+            range(len(self.shape))
+        ):
+            return x
+        inner = defined_by(x, BroadcastInDim, producer)
+        if inner is not None:
+            primitive, (operand,) = inner
+            axes = tuple(self.broadcast_dimensions[axis] for axis in primitive.broadcast_dimensions)
+            return broadcast_in_dim(operand, self.shape, axes)
+        return None
+
+
+def broadcast_in_dim(operand: Value, shape: Shape, broadcast_dimensions: Sequence[int]) -> Value:
+    """`operand` broadcast to `shape`, its axes becoming `broadcast_dimensions`."""
+    shape, axes = tuple(shape), tuple(broadcast_dimensions)
+    if len(axes) == len(shape) and axes == tuple(range(len(axes))):
+        if same_shape(aval(operand).shape, shape):
+            return operand
+    return bind(BroadcastInDim(shape, axes), operand)
+
+
+def sum_dtype(dtype: DType) -> DType:
+    """NumPy's element type of a sum: that of the operand, but at least 64 bits for integers."""
+    if dtype.kind in "bi":
+        return INT64
+    return np.dtype(np.uint64) if dtype.kind == "u" else dtype
+
+
+class AxesReduction(Primitive):
+    """The reduction of an operand over `axes`, which the result no longer has."""
+
+    axes: tuple[int, ...]
+
+    def abstract(self, x: ShapedArray) -> ShapedArray:
+        if any(not 0 <= axis < x.ndim for axis in self.axes):
+            raise TypeError(f"{self.name} over axes {self.axes} of a value of type {x}")
+        shape = tuple(size for axis, size in enumerate(x.shape) if axis not in self.axes)
+        return ShapedArray(shape, self.dtype(x.dtype))
+
+    def dtype(self, dtype: DType) -> DType:
+        """The element type of the result."""
+        return dtype
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, BatchAxis]:
+        (x,), (batch,) = args, dims
+        assert batch is not None
+        axes = tuple(axis + (axis >= batch) for axis in self.axes)
+        result = bind(type(self)(axes), x)  # type: ignore[call-arg]
+        return result, batch - sum(axis < batch for axis in axes)
+
+    def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
+        axes: object = self.axes[0] if len(self.axes) == 1 else self.axes
+        axis = "" if len(self.axes) == avals[0].ndim else f", axis={axes}"
+        return f"{self.numpy}({operands[0]}{axis})"
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        (x,) = args
+        return x if not self.axes and self.dtype(aval(x).dtype) == aval(x).dtype else None
+
+
+@dataclass(frozen=True)
+class ReduceSum(AxesReduction, Structural):
+    """The sum over `axes`; integers are summed in 64 bits, as in NumPy."""
+
+    axes: tuple[int, ...]
+
+    name = "reduce_sum"
+    numpy = "np.sum"
+
+    def dtype(self, dtype: DType) -> DType:
+        return sum_dtype(dtype)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        shape = aval(args[0]).shape
+        kept = [axis for axis in range(len(shape)) if axis not in self.axes]
+        return [broadcast_in_dim(cts[0], shape, kept)]
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        inner = defined_by(args[0], ReduceSum, producer)
+        if inner is None:
+            return None
+        primitive, (x,) = inner
+        kept = [axis for axis in range(aval(x).ndim) if axis not in primitive.axes]
+        return reduce_sum(x, sorted([*primitive.axes, *[kept[axis] for axis in self.axes]]))
+
+
+def reduce_sum(operand: Value, axes: Sequence[int]) -> Value:
+    """The sum of `operand` over `axes`."""
+    return bind(ReduceSum(tuple(axes)), operand) if axes else operand
+
+
+# -- transpose and reshape ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Transpose(Structural):
+    """The axes in another order: axis `i` of the result is axis `permutation[i]` of the operand."""
+
+    permutation: tuple[int, ...]
+
+    name = "transpose"
+    stablehlo = "transpose"
+
+    def abstract(self, x: ShapedArray) -> ShapedArray:
+        if sorted(self.permutation) != list(range(x.ndim)):
+            raise TypeError(f"transpose with axes {self.permutation} of a value of type {x}")
+        return ShapedArray(tuple(x.shape[axis] for axis in self.permutation), x.dtype)
+
+    def inverse(self) -> tuple[int, ...]:
+        """The permutation that undoes this one."""
+        return tuple(self.permutation.index(axis) for axis in range(len(self.permutation)))
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return [transpose(cts[0], self.inverse())]
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, BatchAxis]:
+        (x,), (batch,) = args, dims
+        assert batch is not None
+        # The batch axis stays where it is if the result is then not moved at all.
+        rest = [axis + (axis >= batch) for axis in self.permutation]
+        return transpose(x, (batch, *rest)), 0
+
+    def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
+        if self.permutation == tuple(reversed(range(len(self.permutation)))):
+            return f"{operands[0]}.T"
+        return f"np.transpose({operands[0]}, {self.permutation})"
+
+    def operand_precedence(self, position: int) -> Precedence:
+        return Precedence.ATOM
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        (x,) = args
+        if self.permutation == tuple(range(len(self.permutation))):
+            return x
+        inner = defined_by(x, Transpose, producer)
+        if inner is None:
+            return None
+        primitive, (operand,) = inner
+        return transpose(operand, tuple(primitive.permutation[axis] for axis in self.permutation))
+
+
+def transpose(operand: Value, permutation: Sequence[int]) -> Value:
+    """`operand` with its axes in the order `permutation`."""
+    if tuple(permutation) == tuple(range(len(permutation))):
+        return operand
+    return bind(Transpose(tuple(permutation)), operand)
+
+
+@dataclass(frozen=True)
+class Reshape(Structural):
+    """The elements in row-major order as an array of another shape."""
+
+    new_sizes: Shape
+    dimensions: None = None
+
+    name = "reshape"
+    stablehlo = "reshape"
+
+    def abstract(self, x: ShapedArray) -> ShapedArray:
+        if not require_same(x.size, product(self.new_sizes)):
+            shape = ShapedArray(self.new_sizes, x.dtype)
+            raise TypeError(
+                f"a value of type {x} has {x.size} elements and cannot be reshaped to {shape}"
+            )
+        return ShapedArray(self.new_sizes, x.dtype)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return [reshape(cts[0], aval(args[0]).shape)]
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, BatchAxis]:
+        return reshape(move_batch_axis(args[0], dims[0], 0), (size, *self.new_sizes)), 0
+
+    def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
+        return f"np.reshape({operands[0]}, {shape_text(self.new_sizes)})"
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        (x,) = args
+        if same_shape(aval(x).shape, self.new_sizes):
+            return x
+        inner = defined_by(x, Reshape, producer)
+        return None if inner is None else reshape(inner[1][0], self.new_sizes)
+
+
+def reshape(operand: Value, new_sizes: Shape) -> Value:
+    """The elements of `operand`, in row-major order, as an array of shape `new_sizes`."""
+    if same_shape(aval(operand).shape, new_sizes):
+        return operand
+    return bind(Reshape(tuple(new_sizes)), operand)
+
+
+# -- element types --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ConvertElementType(Structural):
+    """The elements converted to another type; with `weak_type`, to a Python scalar."""
+
+    new_dtype: DType
+    weak_type: bool = False
+
+    name = "convert_element_type"
+    stablehlo = "convert"
+
+    def abstract(self, x: ShapedArray) -> ShapedArray:
+        if self.weak_type and x.shape:
+            raise TypeError(f"a value of type {x} cannot become a Python number")
+        return ShapedArray(x.shape, self.new_dtype, self.weak_type)
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        if is_inexact(self.new_dtype):
+            return super().jvp(primals, tangents)
+        y = bind(self, *primals)
+        return y, Zero(aval(y))
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        x = aval(args[0])
+        return [convert_element_type(cts[0], x.dtype, x.weak_type)]
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, BatchAxis]:
+        return convert_element_type(args[0], self.new_dtype), dims[0]
+
+    def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
+        (x,), (x_aval,) = operands, avals
+        if self.weak_type:
+            return f"{PYTHON_TYPE[self.new_dtype.kind].__name__}({x})"
+        dtype = "np.bool_" if self.new_dtype.kind == "b" else f"np.{self.new_dtype.name}"
+        return f"{x}.astype({dtype})" if x_aval.shape else f"{dtype}({x})"
+
+    def operand_precedence(self, position: int) -> Precedence:
+        return Precedence.ATOM
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        x = aval(args[0])
+        return args[0] if x.dtype == self.new_dtype and x.weak_type == self.weak_type else None
+
+
+def convert_element_type(operand: Value, new_dtype: DType, weak_type: bool = False) -> Value:
+    """The elements of `operand` as `new_dtype`; with `weak_type`, a Python scalar."""
+    x = aval(operand)
+    weak_type = weak_type and not x.shape
+    if x.dtype == new_dtype and x.weak_type == weak_type:
+        return operand
+    if is_number(operand):
+        converted = PYTHON_TYPE[new_dtype.kind] if weak_type else new_dtype.type
+        return converted(number(operand))
+    return bind(ConvertElementType(new_dtype, weak_type), operand)
+
+
+# -- what rules are written with ------------------------------------------------------------------
+
+
+def is_number(value: Value) -> bool:
+    """Whether the value is a number known now."""
+    return is_concrete(value) and not isinstance(value, np.ndarray)
+
+
+def number(value: Value) -> Any:
+    """The number that a literal or a scalar is."""
+    return value.value if isinstance(value, Literal) else value
+
+
+def full(shape: Shape, number: Any, dtype: DType) -> Value:
+    """An array of `shape` whose elements are all `number`."""
+    return broadcast_in_dim(Literal(dtype.type(number), ShapedArray((), dtype)), shape, ())
+
+
+def instantiate(value: Value) -> Value:
+    """A symbolic zero written out as an array of zeros; anything else as it is."""
+    return full(value.aval.shape, 0, value.aval.dtype) if isinstance(value, Zero) else value
+
+
+def fill(value: Value, shape: Shape) -> Value:
+    """A rank-0 value repeated over `shape`; an array as it is."""
+    return broadcast_in_dim(value, shape, ()) if shape and aval(value).ndim == 0 else value
+
+
+def unbroadcast(ct: Value, operand: ShapedArray) -> Value:
+    """The cotangent of an operand of an elementwise primitive: summed up if the operand is rank 0."""
+    ndim = aval(ct).ndim
+    return reduce_sum(ct, range(ndim)) if ndim > operand.ndim else ct
+
+
+def move_axis(value: Value, source: int, destination: int) -> Value:
+    """`value` with one axis moved, the others in their order."""
+    if source == destination:
+        return value
+    axes = [axis for axis in range(aval(value).ndim) if axis != source]
+    axes.insert(destination, source)
+    return transpose(value, axes)
+
+
+def move_batch_axis(
+    value: Value, source: BatchAxis, destination: int, size: Size | None = None
+) -> Value:
+    """`value` with its batch axis at `destination`; one without is repeated `size` times."""
+    if source is not None:
+        return move_axis(value, source, destination)
+    assert size is not None
+    shape = aval(value).shape
+    batched = (*shape[:destination], size, *shape[destination:])
+    kept = [axis for axis in range(len(batched)) if axis != destination]
+    return broadcast_in_dim(value, batched, kept)
+
+
+def shape_text(shape: Shape) -> str:
+    """A shape as NumPy functions take it: `n` or `(n, 3)`."""
+    return str(shape[0]) if len(shape) == 1 else f"({', '.join(map(str, shape))})"

@@ -1,0 +1,319 @@
+"""The families that primitives belong to, which supply most of their rules.
+
+An elementwise primitive states its derivative and nothing else: `dx(t, z, x)` is the term of the
+tangent for the tangent `t` of its operand `x`, `z` being the result. A term is one linear operation
+on `t`, so that it reads the same in both directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NoReturn
+
+from s2s.ir.dims import Shape, Size, require_same
+from s2s.ir.dtypes import BOOL, DType, promote
+from s2s.ir.jaxpr import Literal, ShapedArray
+from s2s.primitive import (
+    BatchAxis,
+    Linear,
+    Precedence,
+    Primitive,
+    Producer,
+    Value,
+    Zero,
+    registry,
+)
+from s2s.primitives.core import (
+    PYTHON_TYPE,
+    BroadcastInDim,
+    broadcast_in_dim,
+    convert_element_type,
+    defined_by as defined_by,
+    fill,
+    instantiate as instantiate,
+    is_number,
+    move_batch_axis as move_batch_axis,
+    number,
+    unbroadcast,
+)
+from s2s.trace import Tracer, aval, bind, phase
+
+Term = Callable[..., Value]
+
+
+class Elementwise(Primitive):
+    """One result element for each element of the operands.
+
+    The operands are arrays of one shape, or of rank 0, and of one element type. The result is a
+    Python scalar if all operands are.
+    """
+
+    kinds: ClassVar[str] = "fc"
+    """The kinds of element type admitted: b(ool), i(nt), u(nsigned), f(loat), c(omplex)."""
+
+    def abstract(self, *avals: ShapedArray) -> ShapedArray:
+        shape: Shape = ()
+        dtype = avals[0].dtype
+        weak = True
+        for aval_ in avals:
+            if aval_.dtype != dtype:
+                self.refuse(avals, "have different element types")
+            if aval_.shape:
+                if not shape:
+                    shape = aval_.shape
+                elif not (
+                    len(shape) == len(aval_.shape) and all(map(require_same, shape, aval_.shape))
+                ):
+                    self.refuse(avals, "have different shapes")
+            weak = weak and aval_.weak_type
+        if dtype.kind not in self.kinds:
+            self.refuse(avals, "have an element type that it does not take")
+        return ShapedArray(shape, self.result_dtype(dtype), weak)
+
+    def result_dtype(self, dtype: DType) -> DType:
+        """The element type of the result for operands of type `dtype`."""
+        return dtype
+
+    def refuse(self, avals: Sequence[ShapedArray], why: str) -> NoReturn:
+        """Raise the error for operands that do not fit."""
+        raise TypeError(f"the operands of {self.name}, {' and '.join(map(str, avals))}, {why}")
+
+    def terms(self) -> Sequence[Term]:
+        """For each operand, its term of the tangent."""
+        self.missing("jvp")
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        z = bind(self, *primals)
+        z_aval = aval(z)
+        if z_aval.dtype.kind == "c":
+            raise TypeError(
+                f"the derivative of {self.name} of complex numbers is not supported; "
+                "write the function on the real and the imaginary part"
+            )
+        with phase("tangent"):
+            tangent = self.tangent(tangents, z, *primals)
+            return z, tangent if isinstance(tangent, Zero) else fill(tangent, z_aval.shape)
+
+    def tangent(self, tangents: Sequence[Value], z: Value, *operands: Value) -> Value:
+        """The tangent of the result z: the sum of the terms, for primitives that have no better."""
+        total: Value = Zero(aval(z))
+        for term, t in zip(self.terms(), tangents, strict=True):
+            if not isinstance(t, Zero):
+                total = add_any(total, term(t, z, *operands))
+        return total
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, BatchAxis]:
+        ranks = [
+            aval(arg).ndim - (dim is not None) for arg, dim in zip(args, dims, strict=True)
+        ]
+        rank = max(ranks)
+        # The batch axis of the first operand of full rank, so that this one need not be moved.
+        axis = next((d for d, r in zip(dims, ranks, strict=True) if d is not None and r == rank), 0)
+        shape = self._batched_shape(size, args, dims, ranks, axis)
+        batched: list[Value] = []
+        for arg, dim, own_rank in zip(args, dims, ranks, strict=True):
+            if dim is None and own_rank == 0:
+                batched.append(arg)
+            elif own_rank == rank:
+                batched.append(move_batch_axis(arg, dim, axis, size))
+            else:
+                batched.append(broadcast_in_dim(arg, shape, (axis,)))
+        return bind(self, *batched), axis
+
+    def _batched_shape(
+        self,
+        size: Size,
+        args: Sequence[Value],
+        dims: Sequence[BatchAxis],
+        ranks: Sequence[int],
+        axis: int,
+    ) -> Shape:
+        rank = max(ranks)
+        arg, dim = next(
+            (a, d) for a, d, r in zip(args, dims, ranks, strict=True) if r == rank
+        )
+        shape = list(aval(arg).shape)
+        if dim is not None:
+            del shape[dim]
+        return (*shape[:axis], size, *shape[axis:])
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """Operands that are a broadcast rank-0 value stand as that value where another operand
+        gives the shape."""
+        narrow = [self._narrow(arg, producer) for arg in args]
+        if all(n is None for n in narrow):
+            return None
+        if all(n is not None or aval(a).ndim == 0 for n, a in zip(narrow, args, strict=True)):
+            shape = next(aval(a).shape for a in args if aval(a).shape)
+            scalars = [a if n is None else n for n, a in zip(narrow, args, strict=True)]
+            return broadcast_in_dim(apply(self, *scalars), shape, ())
+        return bind(self, *[a if n is None else n for n, a in zip(narrow, args, strict=True)])
+
+    def _narrow(self, arg: Value, producer: Producer) -> Value | None:
+        found = defined_by(arg, BroadcastInDim, producer)
+        return found[1][0] if found is not None and not found[0].broadcast_dimensions else None
+
+
+class Unary(Elementwise):
+    """A function of one number; it states `dx`."""
+
+    precedence = Precedence.ATOM
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        """The tangent of the result z for the tangent t of x."""
+        self.missing("dx")
+
+    def terms(self) -> Sequence[Term]:
+        return (self.dx,)
+
+
+class Binary(Elementwise):
+    """A function of two numbers; it states `dx` and `dy`."""
+
+    kinds = "iufc"
+
+    def dx(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        """The term of the tangent of the result z for the tangent t of x."""
+        self.missing("dx")
+
+    def dy(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        """The term of the tangent of the result z for the tangent t of y."""
+        self.missing("dy")
+
+    def terms(self) -> Sequence[Term]:
+        return (self.dx, self.dy)
+
+
+class LocallyConstant(Elementwise):
+    """Its derivative is zero wherever it has one: comparisons, rounding, integer arithmetic."""
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        z = bind(self, *primals)
+        return z, Zero(aval(z))
+
+
+class Predicate(LocallyConstant):
+    """Its result is a boolean."""
+
+    kinds = "biufc"
+
+    def result_dtype(self, dtype: DType) -> DType:
+        return BOOL
+
+
+# -- functions of the surface ---------------------------------------------------------------------
+
+
+def apply(primitive: Primitive, *operands: Value) -> Value:
+    """Bind an elementwise primitive; Python scalars take the element type of the other operands.
+
+    A number is computed at once if all operands are numbers.
+    """
+    if all(isinstance(operand, Tracer) for operand in operands):
+        dtype = operands[0].aval.dtype
+        if all(operand.aval.dtype == dtype for operand in operands):
+            return bind(primitive, *operands)
+    if all(is_number(operand) for operand in operands):
+        return primitive.evaluate(*harmonized([number(operand) for operand in operands]))
+    return bind(primitive, *harmonized(operands))
+
+
+def harmonized(operands: Sequence[Value]) -> list[Value]:
+    """The operands with one element type: Python scalars adopt that of the others.
+
+    Operands with an element type of their own stay as they are: whether they fit is for the
+    abstract rule to say.
+    """
+    avals = [aval(operand) for operand in operands]
+    strong = [(a.dtype, False) for a in avals if not a.weak_type]
+    dtype, weak = promote(*(strong[:1] + [(a.dtype, True) for a in avals if a.weak_type]))
+    if strong and dtype != strong[0][0]:
+        names = " and ".join(map(str, avals))
+        raise TypeError(f"operands of types {names} have different element types; convert one")
+    return [
+        _with_dtype(operand, a, dtype, weak) if a.weak_type else operand
+        for operand, a in zip(operands, avals, strict=True)
+    ]
+
+
+def _with_dtype(operand: Value, a: ShapedArray, dtype: DType, weak: bool) -> Value:
+    if is_number(operand):
+        value = number(operand)
+        if weak:
+            return PYTHON_TYPE[dtype.kind](value)
+        return Literal(dtype.type(value), ShapedArray((), dtype))
+    return operand if a.dtype == dtype else convert_element_type(operand, dtype, weak)
+
+
+def unary(kind: type[Elementwise]) -> Callable[[Value], Value]:
+    """The function that applies a primitive without parameters to one operand."""
+    primitive = kind()
+
+    def function(x: Value) -> Value:
+        return apply(primitive, x)
+
+    return _documented(function, kind)
+
+
+def binary(kind: type[Elementwise]) -> Callable[[Value, Value], Value]:
+    """The function that applies a primitive without parameters to two operands."""
+    primitive = kind()
+
+    def function(x: Value, y: Value) -> Value:
+        return apply(primitive, x, y)
+
+    return _documented(function, kind)
+
+
+def _documented(function: Any, kind: type[Primitive]) -> Any:
+    function.__name__ = function.__qualname__ = kind.name
+    function.__doc__ = kind.__doc__
+    function.__module__ = kind.__module__
+    return function
+
+
+# -- the sum of tangents or cotangents ------------------------------------------------------------
+
+
+class AddAny(Elementwise):
+    """The sum of two tangents or of two cotangents."""
+
+    name = "add_any"
+    numpy = "{0} + {1}"
+    precedence = Precedence.SUM
+    stablehlo = "add"
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        z = add_any(*primals)
+        with phase("tangent"):
+            return z, add_any(*tangents)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return [
+            unbroadcast(cts[0], arg.aval) if isinstance(arg, Linear) else None for arg in args
+        ]
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        x, y = args
+        # By name, for what they are is defined further on.
+        negated = defined_by(y, registry["neg"], producer)
+        if negated is not None:
+            return bind(registry["sub"](), x, *negated[1])
+        negated = defined_by(x, registry["neg"], producer)
+        if negated is not None:
+            return bind(registry["sub"](), y, *negated[1])
+        return super().fold(args, producer)
+
+
+_ADD_ANY = AddAny()
+
+
+def add_any(x: Value, y: Value) -> Value:
+    """The sum of two tangents or cotangents, either of which may be a symbolic zero."""
+    if isinstance(x, Zero):
+        return y
+    if isinstance(y, Zero):
+        return x
+    return bind(_ADD_ANY, x, y)
