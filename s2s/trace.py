@@ -29,7 +29,7 @@ from s2s.ir.jaxpr import (
     Var,
     aval_of,
 )
-from s2s.primitive import Primitive, Value, Zero
+from s2s.primitive import Linear, Primitive, Value, Zero
 
 
 class Tracer:
@@ -182,7 +182,7 @@ def bind(primitive: Primitive, *args: Value) -> Any:
 
 def aval(value: Value) -> ShapedArray:
     """The type of any operand: a tracer, a literal, a symbolic zero, an array or a number."""
-    if isinstance(value, (Tracer, Literal, Zero)):
+    if isinstance(value, (Tracer, Literal, Zero, Linear)):
         return value.aval
     return aval_of(value)
 
