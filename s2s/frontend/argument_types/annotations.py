@@ -49,6 +49,9 @@ def type_of_annotation(annotation: Any, namespace: Mapping[str, Any]) -> Argumen
     if jaxtyping is not None:
         return _array(*jaxtyping)
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    alias = getattr(origin or annotation, "__value__", None)  # of a `type` statement
+    if alias is not None:
+        return type_of_annotation(alias[parts] if parts else alias, namespace)
     if origin is typing.Annotated:
         return _annotated(parts, namespace)
     if origin is np.ndarray:
@@ -93,9 +96,13 @@ def _numpy_array(parts: tuple[Any, ...]) -> Missing:
     for kind in typing.get_args(parts[-1]) if parts else ():
         found = type_of_annotation(kind, {})
         if isinstance(found, ShapedArray):
-            name = SHORT_NAMES[found.dtype]
-            return Missing(f"{name}[...]", f"NDArray says {name}, but not the shape")
+            return _without_shape(found.dtype)
     return UNKNOWN
+
+
+def _without_shape(dtype: DType) -> Missing:
+    name = SHORT_NAMES[dtype]
+    return Missing(f"{name}[...]", f"NDArray says {name}, but not the shape")
 
 
 def _union(parts: tuple[Any, ...], namespace: Mapping[str, Any]) -> ArgumentType:
@@ -147,14 +154,14 @@ def _of_text(text: str, namespace: Mapping[str, Any]) -> ArgumentType:
     match expression:
         case ast.Subscript(value=kind, slice=ast.Tuple(elts=[_, ast.Constant(value=str(axes))])):
             name = kind.attr if isinstance(kind, ast.Attribute) else getattr(kind, "id", "")
+            if name == "Annotated":
+                return parse_type(axes, "the annotation", namespace)
             dtype = element_type(_FAMILIES.get(name, name.lower()))
             return UNKNOWN if dtype is None else _array(dtype, axes)
-        case ast.Subscript(value=ast.Name(id="Annotated") | ast.Attribute(attr="Annotated")):
-            return _annotated(_constants(expression.slice), namespace)
         case ast.Subscript(value=ast.Name(id="NDArray") | ast.Attribute(attr="NDArray")):
             kind = expression.slice
             dtype = element_type(getattr(kind, "attr", getattr(kind, "id", "")))
-            return UNKNOWN if dtype is None else Missing(f"{SHORT_NAMES[dtype]}[...]")
+            return UNKNOWN if dtype is None else _without_shape(dtype)
         case _:
             return UNKNOWN
 
@@ -164,11 +171,6 @@ def _evaluate(text: str, namespace: Mapping[str, Any]) -> Any:
     if isinstance(found, str):
         raise TypeError(text)
     return found
-
-
-def _constants(expression: ast.expr) -> tuple[Any, ...]:
-    elements = expression.elts if isinstance(expression, ast.Tuple) else [expression]
-    return tuple(e.value if isinstance(e, ast.Constant) else None for e in elements)
 
 
 def _array(dtype: DType, axes: str) -> ArgumentType:

@@ -15,10 +15,10 @@ import os
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -111,8 +111,8 @@ def from_expression(function: Callable[..., Any], text: str) -> dict[str, Any]:
     return dict(bound.arguments)
 
 
-def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+def _as_tuple(value: Any) -> Sequence[Any]:
+    return cast("Sequence[Any]", value) if isinstance(value, tuple) else (value,)
 
 
 _NOT_THE_USERS = tuple({sys.prefix, sys.base_prefix, "<frozen", os.path.dirname(os.__file__)})

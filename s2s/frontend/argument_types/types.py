@@ -7,7 +7,6 @@ one `Static`, whatever its structure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,19 +16,35 @@ from s2s.ir.jaxpr import ShapedArray, aval_of
 from s2s.tree import flatten, unflatten
 
 
-@dataclass(frozen=True)
 class Static:
-    """An argument, or a part of one, that is fixed to `value` in the generated module."""
+    """An argument, or a part of one, that is fixed to `value` in the generated module.
 
-    value: Any
+    A leaf of pytrees, hence no dataclass.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((Static, self.value))
+
+    def __repr__(self) -> str:
+        return f"Static({self.value!r})"
 
 
-@dataclass(frozen=True)
 class Missing:
     """A part of an argument whose type is not known in full: `f64[...]` as far as it is."""
 
-    placeholder: str
-    why: str = ""
+    __slots__ = ("placeholder", "why")
+
+    def __init__(self, placeholder: str, why: str = "") -> None:
+        self.placeholder = placeholder
+        self.why = why
 
 
 ArgumentType: TypeAlias = Any
