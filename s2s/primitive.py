@@ -107,6 +107,8 @@ class Primitive:
     """The modules that `numpy` needs beside NumPy."""
     stablehlo: ClassVar[str] = ""
     multiple_results: ClassVar[bool] = False
+    commutative: ClassVar[bool] = False
+    """Whether exchanging the two operands gives the same bits."""
     has_effect: ClassVar[bool] = False
     """Whether the equation must stay even if nobody uses its results (assert, print)."""
     is_call: ClassVar[bool] = False

@@ -14,7 +14,8 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
     before:  { lambda ; x:f64[]. let a:f64[] = sin x; b:f64[] = sin x; c:f64[] = mul a b in (c,) }
     after:   { lambda ; x:f64[]. let a:f64[] = sin x; c:f64[] = mul a a in (c,) }
 
-    Two equations are the same if their primitives (with parameters) and their operands are.
+    Two equations are the same if their primitives (with parameters) and their operands are, in
+    either order where the primitive is commutative.
     """
     jaxpr = closed.jaxpr
     replaced: dict[Var, Var] = {}
@@ -29,7 +30,10 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         if eqn.primitive.has_effect:
             eqns.append(JaxprEqn(eqn.primitive, invars, eqn.outvars, eqn.source, eqn.phase))
             continue
-        key = (eqn.primitive, *[a.key() if isinstance(a, Literal) else a for a in invars])
+        keys = [a.key() if isinstance(a, Literal) else a for a in invars]
+        if eqn.primitive.commutative:
+            keys.sort(key=hash)
+        key = (eqn.primitive, *keys)
         position = seen.setdefault(key, len(eqns))
         if position == len(eqns):
             eqns.append(JaxprEqn(eqn.primitive, invars, eqn.outvars, eqn.source, eqn.phase))

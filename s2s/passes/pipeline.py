@@ -14,4 +14,4 @@ def optimise(closed: ClosedJaxpr) -> ClosedJaxpr:
     before:  { lambda ; x:f64[]. let a = sin x; b = sin x; c = mul b 1.0; d = cos x in (c,) }
     after:   { lambda ; x:f64[]. let a:f64[] = sin x in (a,) }
     """
-    return dce(cse(simplify(dce(closed))))
+    return dce(cse(simplify(cse(dce(closed)))))

@@ -49,6 +49,7 @@ class Add(Binary):
     """x + y."""
 
     name = "add"
+    commutative = True
     numpy = "{0} + {1}"
     precedence = Precedence.SUM
     stablehlo = "add"
@@ -85,6 +86,7 @@ class Mul(Binary):
     """x * y."""
 
     name = "mul"
+    commutative = True
     numpy = "{0} * {1}"
     precedence = Precedence.PRODUCT
     stablehlo = "multiply"

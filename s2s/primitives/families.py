@@ -281,6 +281,7 @@ class AddAny(Elementwise):
     """The sum of two tangents or of two cotangents."""
 
     name = "add_any"
+    commutative = True
     numpy = "{0} + {1}"
     precedence = Precedence.SUM
     stablehlo = "add"
