@@ -88,9 +88,10 @@ def from_expression(function: Callable[..., Any], text: str) -> dict[str, Any]:
     """
     where = f"--example '{text}'"
     try:
-        *statements, last = ast.parse(text.strip()).body
+        body = ast.parse(text.strip()).body
     except (SyntaxError, ValueError) as error:
         raise UserError(f"{where} is not a Python expression: {error}.") from error
+    statements, last = body[:-1], body[-1] if body else None
     if not isinstance(last, ast.Expr):
         raise UserError(f"{where} must end in an expression: a tuple of arguments, or a call.")
     namespace = {"np": np, **_globals(function)}
@@ -134,6 +135,7 @@ def _line_of(error: BaseException) -> Source | None:
     trace = error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
+        linecache.checkcache(file)
         text = linecache.getline(file, trace.tb_lineno).strip()
         if text and file != __file__ and not file.startswith(_NOT_THE_USERS):
             found = Source(file, trace.tb_lineno, text)

@@ -51,16 +51,18 @@ class ExampleSizes(dims.Assumptions):
             case None:
                 return super().decide(question, difference)
             case 0:
-                self._make_zero(question, difference)
+                self._make_zero(f"whether {question}", difference)
             case value:
-                self._keep_positive(question, difference - 1 if value > 0 else -difference - 1)
+                self._keep_positive(
+                    f"whether {question}", difference - 1 if value > 0 else -difference - 1
+                )
                 return False
 
     def decide_sign(self, question: str, difference: Dim) -> bool:
         value = self._value(difference)
         if value is None:
             return super().decide_sign(question, difference)
-        self._keep_positive(question, difference if value >= 0 else -difference - 1)
+        self._keep_positive(f"whether {question}", difference if value >= 0 else -difference - 1)
         return value >= 0
 
     def unify(self, difference: Dim) -> bool:
