@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 import numpy as np
 
 from s2s.ir.dims import Dim, Size, substitute
-from s2s.ir.jaxpr import Atom, JaxprEqn, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 
 Value: TypeAlias = Any
 """An operand or result under tracing: a Tracer, a Literal, a NumPy array, a number."""
@@ -111,6 +111,9 @@ class Primitive:
     """Whether exchanging the two operands gives the same bits."""
     has_effect: ClassVar[bool] = False
     """Whether the equation must stay even if nobody uses its results (assert, print)."""
+    is_cheap: ClassVar[bool] = False
+    """Whether computing it again costs about as much as reading a kept result (elementwise, views).
+    Loops recompute such values in their backward part rather than keep them for each step."""
     is_call: ClassVar[bool] = False
     """Whether it does no more than call its `jaxpr` parameter, which has a `name` (jit). Jaxprs
     then print the callee with the variable names of the operands and results."""
@@ -184,6 +187,27 @@ class Primitive:
     def dce(self, eqn: JaxprEqn, used: Sequence[bool]) -> JaxprEqn:
         """The equation without what only its unused results need; itself where there is no such."""
         return eqn
+
+    # -- jaxprs in parameters -------------------------------------------------------------------
+
+    def with_jaxprs(self, transform: Callable[[ClosedJaxpr], ClosedJaxpr]) -> Primitive:
+        """The same primitive with each jaxpr in its parameters replaced by an equivalent one."""
+        return self
+
+    @property
+    def bound_dimension(self) -> str | None:
+        """The named dimension that the equation defines, whose value is its first result.
+
+        Only a loop of unknown length has one: the types of its other results mention it.
+        """
+        return None
+
+    def finish(self, args: Sequence[Value]) -> Sequence[Value] | None:
+        """The results by other primitives, once all derivatives are taken; None to stay.
+
+        For what only says how to differentiate: a user's own rules, checkpoint, stop_gradient.
+        """
+        return None
 
     # -- meaning --------------------------------------------------------------------------------
 
@@ -290,7 +314,43 @@ def substitute_in(value: Any, sizes: Mapping[str, Size]) -> Any:
         if all(a is b for a, b in zip(new, items, strict=True)):
             return items
         return new
+    if isinstance(value, ClosedJaxpr):
+        return jaxpr_with_sizes(value, sizes)
     return value
+
+
+def jaxpr_with_sizes(closed: ClosedJaxpr, sizes: Mapping[str, Size]) -> ClosedJaxpr:
+    """A jaxpr with named dimensions replaced throughout; the same object if it has none of them."""
+    variables: dict[Var, Var] = {}
+    changed = False
+
+    def define(var: Var) -> Var:
+        nonlocal changed
+        shape = substitute_in(var.aval.shape, sizes)
+        if shape is var.aval.shape:
+            return var
+        changed = True
+        aval = ShapedArray(shape, var.aval.dtype, var.aval.weak_type)
+        variables[var] = Var(aval, var.name)
+        return variables[var]
+
+    def use(atom: Atom) -> Atom:
+        return atom if isinstance(atom, Literal) else variables.get(atom, atom)
+
+    jaxpr = closed.jaxpr
+    constvars = [define(var) for var in jaxpr.constvars]
+    invars = [define(var) for var in jaxpr.invars]
+    eqns: list[JaxprEqn] = []
+    for eqn in jaxpr.eqns:
+        primitive = eqn.primitive.with_sizes(sizes)
+        changed = changed or primitive is not eqn.primitive
+        operands = [use(atom) for atom in eqn.invars]
+        outvars = [define(var) for var in eqn.outvars]
+        eqns.append(JaxprEqn(primitive, operands, outvars, eqn.source, eqn.phase))
+    if not changed:
+        return closed
+    outvars = [use(atom) for atom in jaxpr.outvars]
+    return ClosedJaxpr(Jaxpr(constvars, invars, eqns, outvars), closed.consts)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.ir.dims import Dim
+from s2s.ir.dims import Dim, Size
 from s2s.ir.dtypes import PYTHON_SCALARS, is_inexact
 from s2s.ir.jaxpr import (
     Atom,
@@ -143,6 +143,16 @@ def tracer_of(builder: Builder, var: Var) -> Tracer:
 
 
 @contextlib.contextmanager
+def appending_to(builder: Builder) -> Iterator[None]:
+    """Put a builder in force for the duration of a `with` block."""
+    _builders.append(builder)
+    try:
+        yield
+    finally:
+        _builders.pop()
+
+
+@contextlib.contextmanager
 def phase(name: Phase) -> Iterator[None]:
     """Mark the equations appended inside the block as primal, tangent or cotangent ones."""
     builder = builder_in_force()
@@ -209,12 +219,9 @@ def make(
     as they are built."""
     builder = Builder(source, folding=folding)
     invars = [Var(a, n) for a, n in zip(avals, names or [None] * len(avals), strict=True)]
-    _builders.append(builder)
-    try:
+    with appending_to(builder):
         results = fun(*[tracer_of(builder, var) for var in invars])
         outvars = [builder.atom(result) for result in results]
-    finally:
-        _builders.pop()
     return ClosedJaxpr(
         Jaxpr(builder.constvars, invars, builder.eqns, outvars), tuple(builder.consts)
     )
@@ -268,11 +275,18 @@ def inline(closed: ClosedJaxpr, *args: Value) -> list[Value]:
 
 
 def evaluate(closed: ClosedJaxpr, *args: Any) -> list[Any]:
-    """The results of a jaxpr without named dimensions on NumPy arrays and Python scalars."""
+    """The results of a jaxpr without named inputs' dimensions on NumPy arrays and Python scalars.
+
+    Dimensions that equations of the jaxpr bind get their values as these are evaluated.
+    """
+    sizes: dict[str, Size] = {}
 
     def step(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
         values = [o.value if isinstance(o, Literal) else o for o in operands]
-        result = eqn.primitive.evaluate(*values)
+        primitive = eqn.primitive.with_sizes(sizes) if sizes else eqn.primitive
+        result = primitive.evaluate(*values)
+        if eqn.primitive.bound_dimension is not None:
+            sizes[eqn.primitive.bound_dimension] = int(result[0])
         return result if eqn.primitive.multiple_results else (result,)
 
     results = walk(closed, args, step)
