@@ -18,7 +18,16 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 import numpy as np
 
 from s2s.ir.dims import Dim, Size, substitute
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import (
+    Atom,
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    ShapedArray,
+    Var,
+    aval_of,
+)
 
 Value: TypeAlias = Any
 """An operand or result under tracing: a Tracer, a Literal, a NumPy array, a number."""
