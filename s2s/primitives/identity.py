@@ -1,0 +1,34 @@
+"""The identity with a meaning for passes: stop_gradient and copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from s2s.primitive import Value
+from s2s.primitives.families import LocallyConstant, Unary, unary
+
+
+class StopGradient(LocallyConstant):
+    """x, whose derivative is taken to be zero."""
+
+    kinds = "biufc"
+    name = "stop_gradient"
+    numpy = "{0}"
+
+
+class Copy(Unary):
+    """A new array with the elements of x."""
+
+    kinds = "biufc"
+    name = "copy"
+    numpy = "np.copy({0})"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return t
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return [cts[0]]
+
+
+stop_gradient = unary(StopGradient)
+copy = unary(Copy)
