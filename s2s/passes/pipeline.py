@@ -5,7 +5,7 @@ from __future__ import annotations
 from s2s.ir.jaxpr import ClosedJaxpr
 from s2s.passes.cse import cse
 from s2s.passes.dce import dce
-from s2s.passes.simplify import simplify
+from s2s.passes.factors import collect_factors
 
 
 def optimise(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -14,4 +14,4 @@ def optimise(closed: ClosedJaxpr) -> ClosedJaxpr:
     before:  { lambda ; x:f64[]. let a = sin x; b = sin x; c = mul b 1.0; d = cos x in (c,) }
     after:   { lambda ; x:f64[]. let a:f64[] = sin x in (a,) }
     """
-    return dce(cse(simplify(cse(dce(closed)))))
+    return dce(cse(collect_factors(cse(dce(closed)))))

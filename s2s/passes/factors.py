@@ -1,0 +1,263 @@
+"""Products of a derivative collected: constants multiplied out, cheap factors first.
+
+Transposition multiplies by one factor an equation, in the order in which the chain rule meets
+them. A person would multiply the constants at once, the numbers before the arrays, and write a
+difference instead of a sum with a factor of -1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from s2s.ir.check import check
+from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.passes.names import hand_on_names
+from s2s.primitive import Value
+from s2s.primitives.arithmetic import div, mul, neg, sub
+from s2s.primitives.core import fill
+from s2s.primitives.families import add_any, is_number
+from s2s.trace import aval, bind, copy_equation, make, walk
+
+
+@dataclass(frozen=True)
+class Product:
+    """`coefficient * numerators... / denominators...`, not yet computed.
+
+    The factors are of rank 0 or of the shape of `aval`.
+    """
+
+    aval: ShapedArray
+    coefficient: float = 1.0
+    numerators: tuple[Value, ...] = ()
+    denominators: tuple[Value, ...] = ()
+    name: str | None = None
+
+    def times(self, other: Product, result: ShapedArray) -> Product:
+        """The product with another one."""
+        return Product(
+            result,
+            self.coefficient * other.coefficient,
+            self.numerators + other.numerators,
+            self.denominators + other.denominators,
+        )
+
+    def over(self, other: Product, result: ShapedArray) -> Product:
+        """The quotient by a product whose coefficient is not zero."""
+        return Product(
+            result,
+            self.coefficient / other.coefficient,
+            self.numerators + other.denominators,
+            self.denominators + other.numerators,
+        )
+
+    def scaled(self, factor: float) -> Product:
+        """The product with a constant."""
+        return replace(self, coefficient=self.coefficient * factor)
+
+    def split(self) -> tuple[Product, Product]:
+        """The factors of rank 0 with the coefficient, and the others.
+
+        Where all factors are of rank 0 the coefficient alone is the first part.
+        """
+        if not self.aval.shape:
+            rest = replace(self, coefficient=1.0)
+            return Product(self.aval, self.coefficient), rest
+        number = ShapedArray((), self.aval.dtype)
+        cheap = Product(
+            number,
+            self.coefficient,
+            tuple(f for f in self.numerators if not aval(f).shape),
+            tuple(f for f in self.denominators if not aval(f).shape),
+        )
+        rest = Product(
+            self.aval,
+            1.0,
+            tuple(f for f in self.numerators if aval(f).shape),
+            tuple(f for f in self.denominators if aval(f).shape),
+            self.name,
+        )
+        return cheap, rest
+
+    def compute(self) -> Value:
+        """Append the equations of the product, numbers before arrays."""
+        if self.aval.shape:
+            cheap, rest = self.split()
+            value = _multiply(cheap.coefficient, cheap.numerators, cheap.denominators)
+            factors = rest.numerators if value is None else (value, *rest.numerators)
+            sign = 1.0
+            if value is not None and is_number(value) and value == -1.0:
+                factors, sign = rest.numerators, -1.0
+            value = _multiply(sign, factors, rest.denominators)
+        else:
+            value = _multiply(self.coefficient, self.numerators, self.denominators)
+        value = fill(_one(self.aval) if value is None else value, self.aval.shape)
+        if self.name is not None:
+            hand_on_names([value], [Var(self.aval, self.name)])
+        return value
+
+
+def _one(of: ShapedArray) -> Literal:
+    return Literal(of.dtype.type(1), ShapedArray((), of.dtype))
+
+
+def _multiply(
+    coefficient: float, numerators: Sequence[Value], denominators: Sequence[Value]
+) -> Value | None:
+    """The product of factors of which the constant comes first; None if it is 1."""
+    total: Value | None = None
+    negative = coefficient == -1.0 and bool(numerators)
+    if coefficient != 1.0 and not negative:
+        total = coefficient
+    for index, factor in enumerate(numerators):
+        if negative and index == 0:
+            factor = neg(factor)
+        total = factor if total is None else mul(total, factor)
+    for factor in denominators:
+        total = div(1.0 if total is None else total, factor)
+    return total
+
+
+def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """(xs -> ys)  ->  (xs -> ys), up to rounding in the derivative phases
+
+    before:  { lambda ; x:f64[n] s:f64[]. let a = mul 2.0 x; b = mul a s; c = neg b; d = mul c 0.5 }
+    after:   { lambda ; x:f64[n] s:f64[]. let c:f64[] = neg s; d:f64[n] = mul c x in (d,) }
+
+    A product waits for its single use; one that is used more often is computed where it stands.
+    Equations of the primal phase are left as they are.
+    """
+    uses: Counter[Var] = Counter(
+        atom
+        for atoms in (*[eqn.invars for eqn in closed.eqns], closed.jaxpr.outvars)
+        for atom in atoms
+        if isinstance(atom, Var)
+    )
+
+    def step(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
+        found = _product(eqn, operands) if _may_reassociate(eqn) else None
+        if found is None:
+            values = [_computed(operand) for operand in operands]
+            if eqn.primitive.multiple_results or not eqn.invars:
+                return copy_equation(eqn, values)
+            result = bind(eqn.primitive, *values)
+            hand_on_names([result], eqn.outvars)
+            return [result]
+        (var,) = eqn.outvars
+        if var.name is not None:
+            found = replace(found, name=var.name)
+        return [found if uses[var] == 1 else found.compute()]
+
+    made = make(
+        lambda *args: [_computed(result) for result in walk(closed, args, step)],
+        closed.in_avals,
+        [var.name for var in closed.jaxpr.invars],
+        folding=True,
+    )
+    check(made.jaxpr)
+    return made
+
+
+def _may_reassociate(eqn: JaxprEqn) -> bool:
+    return (
+        eqn.phase != "primal"
+        and not eqn.primitive.multiple_results
+        and eqn.outvars[0].aval.dtype.kind == "f"
+    )
+
+
+def _computed(operand: Any) -> Value:
+    return operand.compute() if isinstance(operand, Product) else operand
+
+
+def _factored(operand: Any) -> Product:
+    """An operand as a product: itself its one factor, or a constant."""
+    if isinstance(operand, Product):
+        return operand
+    of = aval(operand)
+    if is_number(operand):
+        return Product(of, float(operand.value if isinstance(operand, Literal) else operand))
+    return Product(of, 1.0, (operand,))
+
+
+def _product(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
+    """The result of an equation as a product, or None if it is not one."""
+    result = eqn.outvars[0].aval
+    match eqn.primitive.name, operands:
+        case "mul", (x, y):
+            return _factored(x).times(_factored(y), result)
+        case "div", (x, y) if _factored(y).coefficient != 0.0:
+            return _factored(x).over(_factored(y), result)
+        case "neg", (x,):
+            return replace(_factored(x).scaled(-1.0), name=None)
+        case ("add" | "add_any"), (x, y):
+            return _sum(eqn, x, y, 1.0)
+        case "sub", (x, y):
+            return _sum(eqn, x, y, -1.0)
+        case "broadcast_in_dim", (x,) if isinstance(x, Product) and not x.aval.shape:
+            return replace(x, aval=result, name=None)
+        case ("broadcast_in_dim" | "reduce_sum" | "transpose" | "reshape" | "squeeze"), (x,):
+            return _pulled_out(eqn, operands)
+        case "dot_general", (_, _):
+            return _pulled_out(eqn, operands)
+    return None
+
+
+def _pulled_out(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
+    """A linear operation applied to the arrays alone, the numbers in front of it."""
+    if not any(isinstance(operand, Product) for operand in operands):
+        return None
+    result = eqn.outvars[0].aval
+    front = Product(result)
+    values: list[Value] = []
+    for operand in operands:
+        if isinstance(operand, Product) and operand.aval.shape:
+            cheap, rest = operand.split()
+            if rest.numerators:
+                front = front.times(cheap, result)
+                values.append(replace(rest, name=None).compute())
+                continue
+        values.append(_computed(operand))
+    if front == Product(result):
+        return None
+    return front.times(Product(result, 1.0, (bind(eqn.primitive, *values),)), result)
+
+
+def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:
+    """A sum whose terms have factors in front: a common one taken out, or a difference."""
+    a, b = _factored(x), _factored(y).scaled(sign)
+    if a.aval.shape != b.aval.shape or not (a.numerators and b.numerators):
+        return None
+    a_front, a_rest = a.split()
+    b_front, b_rest = b.split()
+    result = eqn.outvars[0].aval
+    if _same(a_front, b_front) and a_front != Product(a_front.aval):
+        total = add_any(_plain(a_rest), _plain(b_rest))
+    elif _same(a_front, b_front.scaled(-1.0)):
+        if a_front.coefficient < 0:
+            a_front, a_rest, b_rest = b_front, b_rest, a_rest
+        total = sub(_plain(a_rest), _plain(b_rest))
+    elif b_front.coefficient < 0:
+        return Product(result, 1.0, (sub(a.compute(), b.scaled(-1.0).compute()),))
+    elif a_front.coefficient < 0:
+        return Product(result, 1.0, (sub(b.compute(), a.scaled(-1.0).compute()),))
+    else:
+        return None
+    return a_front.times(Product(result, 1.0, (total,)), result)
+
+
+def _plain(product: Product) -> Value:
+    return replace(product, name=None).compute()
+
+
+def _same(a: Product, b: Product) -> bool:
+    return a.coefficient == b.coefficient and all(
+        len(left) == len(right) and all(_is(p, q) for p, q in zip(left, right, strict=True))
+        for left, right in ((a.numerators, b.numerators), (a.denominators, b.denominators))
+    )
+
+
+def _is(p: Value, q: Value) -> bool:
+    return p is q or getattr(p, "var", p) is getattr(q, "var", q)
