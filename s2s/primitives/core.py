@@ -27,6 +27,8 @@ PYTHON_TYPE: dict[str, type] = {dtype.kind: scalar for scalar, dtype in PYTHON_S
 class Structural(Primitive):
     """Linear in its one operand whatever the values: its jvp is itself."""
 
+    is_cheap = True
+
     def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
         y = bind(self, *primals)
         if isinstance(tangents[0], Zero):
@@ -172,6 +174,7 @@ class ReduceSum(AxesReduction, Structural):
 
     axes: tuple[int, ...]
 
+    is_cheap = False
     name = "reduce_sum"
     numpy = "np.sum"
 

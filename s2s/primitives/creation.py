@@ -23,6 +23,7 @@ class Iota(Primitive):
     shape: Shape
     dimension: int
 
+    is_cheap = True
     name = "iota"
     stablehlo = "iota"
 

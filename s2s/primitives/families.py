@@ -48,6 +48,7 @@ class Elementwise(Primitive):
     Python scalar if all operands are.
     """
 
+    is_cheap = True
     kinds: ClassVar[str] = "fc"
     """The kinds of element type admitted: b(ool), i(nt), u(nsigned), f(loat), c(omplex)."""
 

@@ -245,6 +245,7 @@ class Pad(Primitive):
 
     padding_config: PaddingConfig
 
+    is_cheap = True
     name = "pad"
     stablehlo = "pad"
 
@@ -344,6 +345,7 @@ class Concatenate(Primitive):
 
     dimension: int
 
+    is_cheap = True
     name = "concatenate"
     stablehlo = "concatenate"
 

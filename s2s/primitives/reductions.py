@@ -174,6 +174,7 @@ class CumSum(Cumulative, Structural):
     axis: int
     reverse: bool = False
 
+    is_cheap = False
     name = "cumsum"
     numpy = "np.cumsum"
 
