@@ -57,6 +57,11 @@ class Product:
         """The product with a constant."""
         return replace(self, coefficient=self.coefficient * factor)
 
+    @property
+    def is_negation(self) -> bool:
+        """Whether this is -x. It costs nothing to absorb the sign wherever x is used."""
+        return self.coefficient == -1.0 and len(self.numerators) == 1 and not self.denominators
+
     def split(self) -> tuple[Product, Product]:
         """The factors of rank 0 with the coefficient, and the others.
 
@@ -126,7 +131,8 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
     before:  { lambda ; x:f64[n] s:f64[]. let a = mul 2.0 x; b = mul a s; c = neg b; d = mul c 0.5 }
     after:   { lambda ; x:f64[n] s:f64[]. let c:f64[] = neg s; d:f64[n] = mul c x in (d,) }
 
-    A product waits for its single use; one that is used more often is computed where it stands.
+    A product waits for its single use; one that is used more often is computed where it stands
+    (but for a mere change of sign).
     Equations of the primal phase are left as they are.
     """
     uses: Counter[Var] = Counter(
@@ -148,7 +154,7 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
         (var,) = eqn.outvars
         if var.name is not None:
             found = replace(found, name=var.name)
-        return [found if uses[var] == 1 else found.compute()]
+        return [found if uses[var] == 1 or found.is_negation else found.compute()]
 
     made = make(
         lambda *args: [_computed(result) for result in walk(closed, args, step)],

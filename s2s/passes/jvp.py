@@ -52,7 +52,7 @@ def jvp(closed: ClosedJaxpr, active: Sequence[bool]) -> tuple[ClosedJaxpr, list[
 
     names = [var.name for var in closed.jaxpr.invars]
     dots = [tangent_name(name) for name, on in zip(names, active, strict=True) if on]
-    made = make(fun, [*in_avals, *tangent_avals], [*names, *dots])
+    made = make(fun, [*in_avals, *tangent_avals], [*names, *dots], folding=True)
     check(made.jaxpr)
     return made, out_active
 

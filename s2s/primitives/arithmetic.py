@@ -18,7 +18,7 @@ from s2s.primitives.families import (
     unary,
 )
 from s2s.primitives.logic import bitwise_and, ge, gt, le, lt, select_n
-from s2s.trace import aval, bind
+from s2s.trace import Tracer, aval, bind
 
 
 class Neg(Unary):
@@ -125,6 +125,28 @@ class Div(Binary):
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         x, y = args
         return [unbroadcast(div(cts[0], y), x.aval), None]
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """The logarithmic derivative of a quotient z = a / b, as one writes it: in place of
+        ((t_a - z t_b) / b) / z it is t_a / a - t_b / b."""
+        z = defined_by(args[1], Div, producer)
+        t_z = defined_by(args[0], Div, producer)
+        if z is None or t_z is None or not _is(z[1][1], t_z[1][1]):
+            return None
+        a, b = z[1]
+        numerator = t_z[1][0]
+        difference = defined_by(numerator, Sub, producer)
+        if difference is None:
+            return div(numerator, a)
+        t_a, scaled = difference[1]
+        product = defined_by(scaled, Mul, producer)
+        if product is None or not _is(product[1][0], args[1]):
+            return None
+        return sub(div(t_a, a), div(product[1][1], b))
+
+
+def _is(x: Value, y: Value) -> bool:
+    return isinstance(x, Tracer) and isinstance(y, Tracer) and x.var is y.var
 
 
 neg = unary(Neg)

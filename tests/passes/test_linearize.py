@@ -15,10 +15,10 @@ def test_text() -> None:
     assert str(optimise(after)) == (
         "{ lambda ; a:f64[n] b:f64[]. let\n"
         "    c:f64[n] = sin a\n"
-        "    d:f64[] = reduce_sum[axes=(0,)] c\n"
-        "    e:f64[n] = cos a\n"
-        "    f:f64[n] = mul b e\n"
-        "  in (d, f) }"
+        "    d:f64[n] = cos a\n"
+        "    e:f64[] = reduce_sum[axes=(0,)] c\n"
+        "    f:f64[n] = mul b d\n"
+        "  in (e, f) }"
     )
     assert depends == [True]
     assert after.jaxpr.outvars[1].name == "x_bar"
