@@ -37,7 +37,7 @@ class Vmap(Transformed):
         self.out_axes = out_axes
 
     def trace(self, arguments: Arguments) -> Traced:
-        axes = self._axes_of_parameters(arguments)
+        axes = self.axes_of_parameters(arguments)
         size: Size | None = None
         examples: dict[str, ArgumentType] = {}
         for name, argument in arguments.items():
@@ -93,7 +93,7 @@ class Vmap(Transformed):
             ),
         )  # fmt: skip
 
-    def _axes_of_parameters(self, arguments: Arguments) -> dict[str, list[BatchAxis]]:
+    def axes_of_parameters(self, arguments: Arguments) -> dict[str, list[BatchAxis]]:
         """For each parameter, an axis for each leaf of its argument."""
         names = list(arguments)
         in_axes = self.in_axes
@@ -126,7 +126,7 @@ class Vmap(Transformed):
     def describe(self, traced: Traced) -> str:
         mapped = [
             name
-            for name, axes in self._axes_of_parameters(
+            for name, axes in self.axes_of_parameters(
                 {parameter.name: parameter.type for parameter in traced.parameters}
             ).items()
             if any(axis is not None for axis in axes)
