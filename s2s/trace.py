@@ -123,9 +123,10 @@ class Builder:
     def append(
         self, primitive: Primitive, atoms: Sequence[Atom], avals: Sequence[ShapedArray]
     ) -> list[Var]:
-        """Append an equation and return its result variables."""
+        """Append an equation whose results have the types `avals`, as the primitive's abstract
+        rule gave them, and return its result variables."""
         outvars = [Var(aval) for aval in avals]
-        self.eqns.append(JaxprEqn(primitive, atoms, outvars, self.source, self.phase))
+        self.eqns.append(JaxprEqn(primitive, atoms, outvars, self.source, self.phase, True))
         return outvars
 
 
@@ -262,7 +263,13 @@ def copy_equation(eqn: JaxprEqn, operands: Sequence[Value]) -> list[Tracer]:
     builder = _builders[-1]
     atoms = [builder.atom(operand) for operand in operands]
     outvars = [Var(var.aval, var.name) for var in eqn.outvars]
-    builder.eqns.append(JaxprEqn(eqn.primitive, atoms, outvars, builder.source, builder.phase))
+    types_hold = eqn.types_hold and all(
+        new.aval is old.aval or new.aval == old.aval
+        for new, old in zip(atoms, eqn.invars, strict=True)
+    )
+    builder.eqns.append(
+        JaxprEqn(eqn.primitive, atoms, outvars, builder.source, builder.phase, types_hold)
+    )
     make_tracer = tracer_type[0]
     return [make_tracer(builder, var) for var in outvars]
 

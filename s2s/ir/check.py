@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s2s.ir.dims import same_shape
-from s2s.ir.jaxpr import Atom, Jaxpr, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 
 
 class JaxprTypeError(TypeError):
@@ -23,17 +23,27 @@ def check(jaxpr: Jaxpr) -> Jaxpr:
         _define(defined, var)
     for eqn in jaxpr.eqns:
         for atom in eqn.invars:
-            _use(defined, atom, eqn)
-        expected = eqn.primitive.result_avals([atom.aval for atom in eqn.invars])
-        if len(expected) != len(eqn.outvars):
-            raise JaxprTypeError(f"{eqn}: {len(eqn.outvars)} results, {len(expected)} expected")
-        for var, aval in zip(eqn.outvars, expected, strict=True):
-            if not _agree(var.aval, aval):
-                raise JaxprTypeError(f"{eqn}: result is {var.aval}, {aval} expected")
-            _define(defined, var)
+            if atom not in defined:
+                _use(defined, atom, eqn)
+        if not eqn.types_hold:
+            _check_types(eqn)
+        for var in eqn.outvars:
+            if var in defined:
+                _define(defined, var)
+            defined.add(var)
     for atom in jaxpr.outvars:
         _use(defined, atom, "the results")
     return jaxpr
+
+
+def _check_types(eqn: JaxprEqn) -> None:
+    expected = eqn.primitive.result_avals([atom.aval for atom in eqn.invars])
+    if len(expected) != len(eqn.outvars):
+        raise JaxprTypeError(f"{eqn}: {len(eqn.outvars)} results, {len(expected)} expected")
+    for var, aval in zip(eqn.outvars, expected, strict=True):
+        if not _agree(var.aval, aval):
+            raise JaxprTypeError(f"{eqn}: result is {var.aval}, {aval} expected")
+    eqn.types_hold = True
 
 
 def _define(defined: set[Var], var: Var) -> None:

@@ -1,8 +1,8 @@
 """The IR: typed values, equations, jaxprs. See docs/jaxpr.md for the language.
 
-    jaxpr ::= { lambda constvars ; invars . let eqns in (outvars) }
-    eqn   ::= outvars = primitive[parameters] atoms
-    atom  ::= Var | Literal
+jaxpr ::= { lambda constvars ; invars . let eqns in (outvars) }
+eqn   ::= outvars = primitive[parameters] atoms
+atom  ::= Var | Literal
 """
 
 from __future__ import annotations
@@ -117,9 +117,13 @@ Phase: TypeAlias = OneOf["primal", "tangent", "cotangent"]
 
 
 class JaxprEqn:
-    """`outvars = primitive invars`, with the line of the user's file that it comes from."""
+    """`outvars = primitive invars`, with the line of the user's file that it comes from.
 
-    __slots__ = ("invars", "outvars", "phase", "primitive", "source")
+    `types_hold` remembers that the primitive's abstract rule gave these types of results for these
+    operands, so that an equation that passes hand on is not checked again.
+    """
+
+    __slots__ = ("invars", "outvars", "phase", "primitive", "source", "types_hold")
 
     def __init__(
         self,
@@ -128,7 +132,9 @@ class JaxprEqn:
         outvars: Sequence[Var],
         source: Source | None = None,
         phase: Phase = "primal",
+        types_hold: bool = False,
     ) -> None:
+        self.types_hold = types_hold
         self.primitive = primitive
         self.invars = invars
         self.outvars = outvars

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from s2s.ir.check import check
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Phase, Var
 
 
 def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -26,28 +27,33 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         return atom if isinstance(atom, Literal) else replaced.get(atom, atom)
 
     for eqn in jaxpr.eqns:
-        invars = [use(atom) for atom in eqn.invars]
+        if replaced and not replaced.keys().isdisjoint(eqn.invars):
+            eqn = _with_operands(eqn, [use(atom) for atom in eqn.invars])
         if eqn.primitive.has_effect:
-            eqns.append(JaxprEqn(eqn.primitive, invars, eqn.outvars, eqn.source, eqn.phase))
+            eqns.append(eqn)
             continue
-        keys = [a.key() if isinstance(a, Literal) else a for a in invars]
+        keys = [a.key() if isinstance(a, Literal) else a for a in eqn.invars]
         if eqn.primitive.commutative:
             keys.sort(key=hash)
-        key = (eqn.primitive, *keys)
-        position = seen.setdefault(key, len(eqns))
+        position = seen.setdefault((eqn.primitive, *keys), len(eqns))
         if position == len(eqns):
-            eqns.append(JaxprEqn(eqn.primitive, invars, eqn.outvars, eqn.source, eqn.phase))
+            eqns.append(eqn)
             continue
         first = eqns[position]
         for kept, dropped in zip(first.outvars, eqn.outvars, strict=True):
             replaced[dropped] = kept
             if kept.name is None:
                 kept.name = dropped.name
-        if eqn.phase == "primal":
+        if eqn.phase == "primal" != first.phase:
             # The user computes this value too, so it must stay as the user computes it.
-            eqns[position] = JaxprEqn(
-                first.primitive, first.invars, first.outvars, first.source, "primal"
-            )
+            eqns[position] = _with_operands(first, first.invars, "primal")
     result = Jaxpr(jaxpr.constvars, jaxpr.invars, eqns, [use(atom) for atom in jaxpr.outvars])
     check(result)
     return ClosedJaxpr(result, closed.consts)
+
+
+def _with_operands(eqn: JaxprEqn, invars: Sequence[Atom], phase: Phase | None = None) -> JaxprEqn:
+    """The same equation with operands of the same types."""
+    return JaxprEqn(
+        eqn.primitive, invars, eqn.outvars, eqn.source, phase or eqn.phase, eqn.types_hold
+    )
