@@ -49,6 +49,12 @@ class Tracer:
     def aval(self) -> ShapedArray:
         return self.var.aval
 
+    def __copy__(self) -> Tracer:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
+        return self
+
     def __repr__(self) -> str:
         return f"<traced {self.var.name or 'value'}: {self.var.aval}>"
 
@@ -60,13 +66,15 @@ tracer_type: list[type[Tracer]] = [Tracer]
 class Builder:
     """A jaxpr in the making. `source` and `phase` are given to each equation appended.
 
-    With `folding`, each equation is first offered to its primitive's `fold` rule.
+    With `folding`, each equation is first offered to its primitive's `fold` rule. `array_names`
+    has the user's names for arrays that are not traced, by identity.
     """
 
     __slots__ = (
         "_captured",
         "_producers",
         "_scanned",
+        "array_names",
         "constvars",
         "consts",
         "eqns",
@@ -84,7 +92,8 @@ class Builder:
         self.source = source
         self.phase: Phase = phase
         self.folding = folding
-        self._captured: dict[int, Var] = {}
+        self.array_names: dict[int, tuple[np.ndarray, str]] = {}
+        self._captured: dict[int, tuple[Any, Any, Var]] = {}
         self._producers: dict[Var, JaxprEqn] = {}
         self._scanned = 0
 
@@ -92,10 +101,11 @@ class Builder:
         """The equation of this builder that defines a value, or None."""
         if not isinstance(value, Tracer):
             return None
-        for eqn in self.eqns[self._scanned :]:
-            for var in eqn.outvars:
-                self._producers[var] = eqn
-        self._scanned = len(self.eqns)
+        if self._scanned < len(self.eqns):
+            for eqn in self.eqns[self._scanned :]:
+                for var in eqn.outvars:
+                    self._producers[var] = eqn
+            self._scanned = len(self.eqns)
         return self._producers.get(value.var)
 
     def atom(self, value: Value) -> Atom:
@@ -110,14 +120,22 @@ class Builder:
         return Literal(value, aval)
 
     def _capture(self, value: Any, aval: ShapedArray) -> Var:
+        """The constvar for an array or a value of another builder: the same as the last time,
+        unless the array was changed since."""
         # A mutable traced array is another value after each update, hence the variable's identity.
         identity = id(value.var) if isinstance(value, Tracer) else id(value)
-        var = self._captured.get(identity)
-        if var is None:
-            name = value.var.name if isinstance(value, Tracer) else None
-            var = self._captured[identity] = Var(aval, name)
+        original, const, var = self._captured.get(identity, (None, None, None))
+        if var is None or (const is not original and const.tobytes() != original.tobytes()):
+            if isinstance(value, Tracer):
+                const, name = tracer_of(value.builder, value.var), value.var.name
+                original = const
+            else:
+                original, const = value, unchanging(value)
+                name = self.array_names.get(identity, (None, None))[1]
+            var = Var(aval, name)
+            self._captured[identity] = (original, const, var)
             self.constvars.append(var)
-            self.consts.append(tracer_of(value.builder, value.var) if isinstance(value, Tracer) else value)
+            self.consts.append(const)
         return var
 
     def append(
@@ -136,6 +154,15 @@ _builders: list[Builder] = []
 def builder_in_force() -> Builder | None:
     """The builder that equations are appended to, or None outside of any trace."""
     return _builders[-1] if _builders else None
+
+
+def unchanging(array: np.ndarray) -> np.ndarray:
+    """The array as it is now, whatever its owner does to it later."""
+    if array.flags.owndata and not array.flags.writeable:
+        return array
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def tracer_of(builder: Builder, var: Var) -> Tracer:
@@ -217,8 +244,12 @@ def make(
 ) -> ClosedJaxpr:
     """Trace a function of flat values: called with one tracer for each type, it returns a sequence
     of values. `names` are hints for the code generator; with `folding`, equations are simplified
-    as they are built."""
+    as they are built. Without `source`, the line in force in the enclosing trace is taken."""
+    outer = builder_in_force()
     builder = Builder(source, folding=folding)
+    if outer is not None:
+        builder.source = source if source is not None else outer.source
+        builder.array_names = outer.array_names
     invars = [Var(a, n) for a, n in zip(avals, names or [None] * len(avals), strict=True)]
     with appending_to(builder):
         results = fun(*[tracer_of(builder, var) for var in invars])
@@ -339,9 +370,15 @@ def _has_named_sizes(eqn: JaxprEqn) -> bool:
 
 
 def named(value: Value, name: str) -> Value:
-    """Give a traced value the user's name for it, unless it has one already."""
-    if isinstance(value, Tracer) and value.var.name is None:
-        value.var.name = name
+    """Give a value the user's name for it, unless it has one already.
+
+    Of a NumPy array, the name is that of the constvar that it becomes where it is used.
+    """
+    if isinstance(value, Tracer):
+        if value.var.name is None:
+            value.var.name = name
+    elif isinstance(value, np.ndarray) and _builders:
+        _builders[-1].array_names.setdefault(id(value), (value, name))
     return value
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from s2s.ir.check import check
@@ -22,18 +21,27 @@ from s2s.primitives.families import add_any, is_number
 from s2s.trace import aval, bind, copy_equation, make, walk
 
 
-@dataclass(frozen=True)
 class Product:
     """`coefficient * numerators... / denominators...`, not yet computed.
 
     The factors are of rank 0 or of the shape of `aval`.
     """
 
-    aval: ShapedArray
-    coefficient: float = 1.0
-    numerators: tuple[Value, ...] = ()
-    denominators: tuple[Value, ...] = ()
-    name: str | None = None
+    __slots__ = ("aval", "coefficient", "denominators", "name", "numerators")
+
+    def __init__(
+        self,
+        aval: ShapedArray,
+        coefficient: float = 1.0,
+        numerators: tuple[Value, ...] = (),
+        denominators: tuple[Value, ...] = (),
+        name: str | None = None,
+    ) -> None:
+        self.aval = aval
+        self.coefficient = coefficient
+        self.numerators = numerators
+        self.denominators = denominators
+        self.name = name
 
     def times(self, other: Product, result: ShapedArray) -> Product:
         """The product with another one."""
@@ -54,8 +62,16 @@ class Product:
         )
 
     def scaled(self, factor: float) -> Product:
-        """The product with a constant."""
-        return replace(self, coefficient=self.coefficient * factor)
+        """The product with a constant, nameless."""
+        return Product(self.aval, self.coefficient * factor, self.numerators, self.denominators)
+
+    def of_type(self, result: ShapedArray) -> Product:
+        """The same product repeated to another shape, nameless."""
+        return Product(result, self.coefficient, self.numerators, self.denominators)
+
+    @property
+    def is_one(self) -> bool:
+        return self.coefficient == 1.0 and not self.numerators and not self.denominators
 
     @property
     def is_negation(self) -> bool:
@@ -68,40 +84,40 @@ class Product:
         Where all factors are of rank 0 the coefficient alone is the first part.
         """
         if not self.aval.shape:
-            rest = replace(self, coefficient=1.0)
+            rest = Product(self.aval, 1.0, self.numerators, self.denominators, self.name)
             return Product(self.aval, self.coefficient), rest
+        cheap_above, above = _by_rank(self.numerators)
+        cheap_below, below = _by_rank(self.denominators)
         number = ShapedArray((), self.aval.dtype)
-        cheap = Product(
-            number,
-            self.coefficient,
-            tuple(f for f in self.numerators if not aval(f).shape),
-            tuple(f for f in self.denominators if not aval(f).shape),
+        return (
+            Product(number, self.coefficient, cheap_above, cheap_below),
+            Product(self.aval, 1.0, above, below, self.name),
         )
-        rest = Product(
-            self.aval,
-            1.0,
-            tuple(f for f in self.numerators if aval(f).shape),
-            tuple(f for f in self.denominators if aval(f).shape),
-            self.name,
-        )
-        return cheap, rest
 
     def compute(self) -> Value:
         """Append the equations of the product, numbers before arrays."""
+        coefficient, above, below = self.coefficient, self.numerators, self.denominators
         if self.aval.shape:
-            cheap, rest = self.split()
-            value = _multiply(cheap.coefficient, cheap.numerators, cheap.denominators)
-            factors = rest.numerators if value is None else (value, *rest.numerators)
-            sign = 1.0
-            if value is not None and is_number(value) and value == -1.0:
-                factors, sign = rest.numerators, -1.0
-            value = _multiply(sign, factors, rest.denominators)
-        else:
-            value = _multiply(self.coefficient, self.numerators, self.denominators)
+            cheap_above, above = _by_rank(above)
+            cheap_below, below = _by_rank(below)
+            if cheap_above or cheap_below:
+                front = _multiply(coefficient, cheap_above, cheap_below)
+                coefficient, above = 1.0, (front, *above)
+        value = _multiply(coefficient, above, below)
         value = fill(_one(self.aval) if value is None else value, self.aval.shape)
         if self.name is not None:
             hand_on_names([value], [Var(self.aval, self.name)])
         return value
+
+
+def _by_rank(factors: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The factors of rank 0, and the others."""
+    if all(aval(factor).shape for factor in factors):
+        return (), factors
+    return (
+        tuple(factor for factor in factors if not aval(factor).shape),
+        tuple(factor for factor in factors if aval(factor).shape),
+    )
 
 
 def _one(of: ShapedArray) -> Literal:
@@ -143,7 +159,12 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
     )
 
     def step(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
-        found = _product(eqn, operands) if _may_reassociate(eqn) else None
+        found = None
+        if _may_reassociate(eqn):
+            (var,) = eqn.outvars
+            # What is used more than once and made of finished values stands as it is.
+            if uses[var] == 1 or any(isinstance(operand, Product) for operand in operands):
+                found = _product(eqn, operands)
         if found is None:
             values = [_computed(operand) for operand in operands]
             if eqn.primitive.multiple_results or not eqn.invars:
@@ -153,7 +174,7 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
             return [result]
         (var,) = eqn.outvars
         if var.name is not None:
-            found = replace(found, name=var.name)
+            found.name = var.name
         return [found if uses[var] == 1 or found.is_negation else found.compute()]
 
     made = make(
@@ -197,13 +218,13 @@ def _product(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
         case "div", (x, y) if _factored(y).coefficient != 0.0:
             return _factored(x).over(_factored(y), result)
         case "neg", (x,):
-            return replace(_factored(x).scaled(-1.0), name=None)
+            return _factored(x).scaled(-1.0)
         case ("add" | "add_any"), (x, y):
             return _sum(eqn, x, y, 1.0)
         case "sub", (x, y):
             return _sum(eqn, x, y, -1.0)
         case "broadcast_in_dim", (x,) if isinstance(x, Product) and not x.aval.shape:
-            return replace(x, aval=result, name=None)
+            return x.of_type(result)
         case ("broadcast_in_dim" | "reduce_sum" | "transpose" | "reshape" | "squeeze"), (x,):
             return _pulled_out(eqn, operands)
         case "dot_general", (_, _):
@@ -223,23 +244,25 @@ def _pulled_out(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
             cheap, rest = operand.split()
             if rest.numerators:
                 front = front.times(cheap, result)
-                values.append(replace(rest, name=None).compute())
+                values.append(_plain(rest))
                 continue
         values.append(_computed(operand))
-    if front == Product(result):
+    if front.is_one:
         return None
     return front.times(Product(result, 1.0, (bind(eqn.primitive, *values),)), result)
 
 
 def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:
     """A sum whose terms have factors in front: a common one taken out, or a difference."""
+    if not (isinstance(x, Product) or isinstance(y, Product)):
+        return None
     a, b = _factored(x), _factored(y).scaled(sign)
     if a.aval.shape != b.aval.shape or not (a.numerators and b.numerators):
         return None
     a_front, a_rest = a.split()
     b_front, b_rest = b.split()
     result = eqn.outvars[0].aval
-    if _same(a_front, b_front) and a_front != Product(a_front.aval):
+    if _same(a_front, b_front) and not a_front.is_one:
         total = add_any(_plain(a_rest), _plain(b_rest))
     elif _same(a_front, b_front.scaled(-1.0)):
         if a_front.coefficient < 0:
@@ -255,7 +278,8 @@ def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:
 
 
 def _plain(product: Product) -> Value:
-    return replace(product, name=None).compute()
+    product.name = None
+    return product.compute()
 
 
 def _same(a: Product, b: Product) -> bool:

@@ -54,7 +54,11 @@ class Elementwise(Primitive):
 
     def abstract(self, *avals: ShapedArray) -> ShapedArray:
         shape: Shape = ()
-        dtype = avals[0].dtype
+        first = avals[0]
+        dtype = first.dtype
+        if all(aval_ is first for aval_ in avals) and dtype.kind in self.kinds:
+            result = self.result_dtype(dtype)
+            return first if result == dtype else ShapedArray(first.shape, result, first.weak_type)
         weak = True
         for aval_ in avals:
             if aval_.dtype != dtype:
