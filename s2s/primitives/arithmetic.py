@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Linear, Precedence, Producer, Value, Zero
 from s2s.primitives.core import is_number, unbroadcast
 from s2s.primitives.families import (
@@ -149,14 +148,117 @@ def _is(x: Value, y: Value) -> bool:
     return isinstance(x, Tracer) and isinstance(y, Tracer) and x.var is y.var
 
 
+class FloorDivide(LocallyConstant):
+    """The floor of x / y."""
+
+    kinds = "iuf"
+    name = "floor_divide"
+    numpy = "{0} // {1}"
+    precedence = Precedence.PRODUCT
+
+
+class Remainder(Binary):
+    """x - floor(x / y) * y, which has the sign of y: Python's %."""
+
+    kinds = "iuf"
+    name = "remainder"
+    numpy = "{0} % {1}"
+    precedence = Precedence.PRODUCT
+
+    def dx(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return t
+
+    def dy(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return neg(mul(floor_divide(x, y), t))
+
+
+class Rem(Binary):
+    """x - trunc(x / y) * y, which has the sign of x: C's fmod."""
+
+    kinds = "iuf"
+    name = "rem"
+    numpy = "np.fmod({0}, {1})"
+    math = "math.fmod({0}, {1})"
+    stablehlo = "remainder"
+
+    def dx(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return t
+
+    def dy(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return neg(mul(trunc(div(x, y)), t))
+
+
 neg = unary(Neg)
 add = binary(Add)
 sub = binary(Sub)
 mul = binary(Mul)
 div = binary(Div)
+floor_divide = binary(FloorDivide)
+remainder = binary(Remainder)
+rem = binary(Rem)
 
 
-# -- extrema --------------------------------------------------------------------------------------
+# -- rounding -------------------------------------------------------------------------------------
+
+
+class Floor(LocallyConstant):
+    """The largest integer that is not larger than x."""
+
+    kinds = "f"
+    name = "floor"
+    numpy = "np.floor({0})"
+    stablehlo = "floor"
+
+
+class Ceil(LocallyConstant):
+    """The smallest integer that is not smaller than x."""
+
+    kinds = "f"
+    name = "ceil"
+    numpy = "np.ceil({0})"
+    stablehlo = "ceil"
+
+
+class Trunc(LocallyConstant):
+    """The integer part of x."""
+
+    kinds = "f"
+    name = "trunc"
+    numpy = "np.trunc({0})"
+
+
+class Round(LocallyConstant):
+    """The nearest integer, the even one of two that are equally near."""
+
+    kinds = "f"
+    name = "round"
+    numpy = "np.round({0})"
+    stablehlo = "round_nearest_even"
+
+
+class NextAfter(Binary):
+    """The next floating-point number after x in the direction of y."""
+
+    kinds = "f"
+    name = "nextafter"
+    numpy = "np.nextafter({0}, {1})"
+    math = "math.nextafter({0}, {1})"
+
+    def dx(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return t
+
+    def dy(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return Zero(aval(z))
+
+
+floor = unary(Floor)
+ceil = unary(Ceil)
+trunc = unary(Trunc)
+round = unary(Round)
+nextafter = binary(NextAfter)
+
+
+# -- signs, extrema, bounds -----------------------------------------------------------------------
 
 
 class Extremum(Binary):
@@ -232,7 +334,53 @@ class Sign(LocallyConstant):
     stablehlo = "sign"
 
 
+class CopySign(Binary):
+    """|x| with the sign of y."""
+
+    kinds = "f"
+    name = "copysign"
+    numpy = "np.copysign({0}, {1})"
+    math = "math.copysign({0}, {1})"
+
+    def dx(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return mul(t, copysign(sign(x), mul(sign(x), y)))
+
+    def dy(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return Zero(aval(z))
+
+
+class Clamp(Elementwise):
+    """x, but at least `low` and at most `high`: the operands are low, x, high.
+
+    Where x is equal to a bound, the derivative is that of the bound.
+    """
+
+    kinds = "iuf"
+    name = "clamp"
+    numpy = "np.clip({1}, {0}, {2})"
+    stablehlo = "clamp"
+
+    def tangent(self, tangents: Sequence[Value], z: Value, *operands: Value) -> Value:
+        low, x, high = operands
+        t_low, t_x, t_high = [0 if isinstance(t, Zero) else t for t in tangents]
+        inside = bitwise_and(lt(low, x), lt(x, high))
+        if t_low is t_high:
+            return select_n(inside, 0, t_x)
+        # NumPy takes the upper bound where the bounds are in the wrong order.
+        outside = select_n(lt(x, high), t_high, select_n(lt(low, high), t_high, t_low))
+        return select_n(inside, outside, t_x)
+
+
 max = binary(Max)
 min = binary(Min)
 abs = unary(Abs)
 sign = unary(Sign)
+copysign = binary(CopySign)
+
+
+def clamp(low: Value, x: Value, high: Value) -> Value:
+    """x, but at least `low` and at most `high`."""
+    return apply(_CLAMP, low, x, high)
+
+
+_CLAMP = Clamp()

@@ -96,6 +96,171 @@ class Log(Unary):
         return div(t, x)
 
 
+class Square(Unary):
+    """x * x."""
+
+    kinds = "iufc"
+    name = "square"
+    numpy = "np.square({0})"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return mul(mul(2, x), t)
+
+
+class Reciprocal(Unary):
+    """1 / x."""
+
+    kinds = "fc"
+    name = "reciprocal"
+    numpy = "np.reciprocal({0})"
+    math = "1.0 / {0}"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return mul(neg(integer_pow(z, 2)), t)
+
+
+class Rsqrt(Unary):
+    """1 / sqrt(x)."""
+
+    name = "rsqrt"
+    numpy = "1.0 / np.sqrt({0})"
+    math = "1.0 / math.sqrt({0})"
+    precedence = Precedence.PRODUCT
+    stablehlo = "rsqrt"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return mul(div(mul(-0.5, z), x), t)
+
+    def operand_precedence(self, position: int) -> Precedence:
+        return Precedence.CONDITIONAL
+
+
+class Cbrt(Unary):
+    """The real cube root of x."""
+
+    kinds = "f"
+    name = "cbrt"
+    numpy = "np.cbrt({0})"
+    math = "math.cbrt({0})"
+    stablehlo = "cbrt"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return div(t, mul(3, integer_pow(z, 2)))
+
+
+class Hypot(Binary):
+    """sqrt(x**2 + y**2), without overflow."""
+
+    kinds = "f"
+    name = "hypot"
+    numpy = "np.hypot({0}, {1})"
+    math = "math.hypot({0}, {1})"
+
+    def dx(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return mul(div(x, z), t)
+
+    def dy(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return mul(div(y, z), t)
+
+
+class Exp2(Unary):
+    """2**x."""
+
+    name = "exp2"
+    numpy = "np.exp2({0})"
+    math = "math.exp2({0})"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return mul(mul(math.log(2), z), t)
+
+
+class Expm1(Unary):
+    """e**x - 1, precise for small x."""
+
+    name = "expm1"
+    numpy = "np.expm1({0})"
+    math = "math.expm1({0})"
+    stablehlo = "exponential_minus_one"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        # Not z + 1, which loses all digits where e**x is small.
+        return mul(t, exp(x))
+
+
+class Log1p(Unary):
+    """log(1 + x), precise for small x."""
+
+    name = "log1p"
+    numpy = "np.log1p({0})"
+    math = "math.log1p({0})"
+    stablehlo = "log_plus_one"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return div(t, add(1, x))
+
+
+class Log2(Unary):
+    """The logarithm of x to base 2."""
+
+    name = "log2"
+    numpy = "np.log2({0})"
+    math = "math.log2({0})"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return div(t, mul(math.log(2), x))
+
+
+class Log10(Unary):
+    """The logarithm of x to base 10."""
+
+    name = "log10"
+    numpy = "np.log10({0})"
+    math = "math.log10({0})"
+
+    def dx(self, t: Value, z: Value, x: Value) -> Value:
+        return div(t, mul(math.log(10), x))
+
+
+class LogAddExp(Binary):
+    """log(exp(x) + exp(y)), without overflow. The derivatives are exp(x - z) and exp(y - z)."""
+
+    kinds = "f"
+    name = "logaddexp"
+    numpy = "np.logaddexp({0}, {1})"
+
+    def dx(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return mul(t, exp(sub(x, z)))
+
+    def dy(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return mul(t, exp(sub(y, z)))
+
+
+class LogAddExp2(Binary):
+    """log2(2**x + 2**y), without overflow. The derivatives are 2**(x - z) and 2**(y - z)."""
+
+    kinds = "f"
+    name = "logaddexp2"
+    numpy = "np.logaddexp2({0}, {1})"
+
+    def dx(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return mul(t, exp2(sub(x, z)))
+
+    def dy(self, t: Value, z: Value, x: Value, y: Value) -> Value:
+        return mul(t, exp2(sub(y, z)))
+
+
+square = unary(Square)
+reciprocal = unary(Reciprocal)
 sqrt = unary(Sqrt)
+rsqrt = unary(Rsqrt)
+cbrt = unary(Cbrt)
+hypot = binary(Hypot)
 exp = unary(Exp)
+exp2 = unary(Exp2)
+expm1 = unary(Expm1)
 log = unary(Log)
+log1p = unary(Log1p)
+log2 = unary(Log2)
+log10 = unary(Log10)
+logaddexp = binary(LogAddExp)
+logaddexp2 = binary(LogAddExp2)
