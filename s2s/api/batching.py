@@ -110,13 +110,13 @@ class Vmap(Transformed):
         else:
             by_name = dict.fromkeys(names, in_axes)
         return {
-            name: _broadcast_prefix(by_name[name], arguments[name], f"in_axes for `{name}`")
+            name: axis_of_each_leaf(by_name[name], arguments[name], f"in_axes for `{name}`")
             for name in names
         }
 
     def _out_axes(self, traced: Traced, count: int) -> list[BatchAxis]:
         example = unflatten(traced.result, traced.closed.out_avals)
-        axes = _broadcast_prefix(self.out_axes, example, "out_axes")
+        axes = axis_of_each_leaf(self.out_axes, example, "out_axes")
         assert len(axes) == count
         return [
             None if axis is None else axis % (aval.ndim + 1)
@@ -144,7 +144,7 @@ class Vmap(Transformed):
         return all(axis == 0 for axis in axes)
 
 
-def _broadcast_prefix(axes: Axes, tree: Any, what: str) -> list[BatchAxis]:
+def axis_of_each_leaf(axes: Axes, tree: Any, what: str) -> list[BatchAxis]:
     """An axis for each leaf of `tree`, from a container of axes that is a prefix of it."""
     found: list[BatchAxis] = []
 
