@@ -1,0 +1,252 @@
+"""What a generated function does on entry: unpack containers, read sizes, check its arguments.
+
+It is made for arguments of certain types. Where broadcasting would give others another meaning
+without a word, it raises.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from s2s.frontend.argument_types.types import Static, render
+from s2s.frontend.traced import Parameter
+from s2s.ir.dims import Dim, Size, dimension, names_of, same_size
+from s2s.ir.jaxpr import ShapedArray
+from s2s.tree import TreeDef, flatten
+from s2s_codegen.numpy_source.expression import tuple_of
+from s2s_codegen.numpy_source.scope import Scope, dtype_name
+from s2s_codegen.numpy_source.statements import Block, Line, Statement
+
+_LINE = 80
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A traced value in the arguments: its name in the function, and how to get at it."""
+
+    name: str
+    path: str
+    """`params["w1"]`; the same as `name` for an argument that is no container."""
+    aval: ShapedArray
+
+
+def access_paths(parameter: Parameter) -> list[tuple[str, ShapedArray | Static]]:
+    """The expression of each leaf of an argument: `params["w1"]`, `layers[0].bias`."""
+    leaves, structure = flatten(parameter.type)
+    paths = _paths(structure, parameter.name)
+    return list(zip(paths, leaves, strict=True))
+
+
+def _paths(structure: TreeDef, text: str) -> list[str]:
+    if structure.kind is None:
+        return [text]
+    found: list[str] = []
+    by_attribute = structure.kind not in (list, tuple, dict) and not issubclass(
+        structure.kind, dict
+    )
+    for key, child in zip(structure.keys, structure.children, strict=True):
+        step = f".{key}" if by_attribute else f"[{_key(key)}]"
+        found += _paths(child, text + step)
+    return found
+
+
+def _key(key: object) -> str:
+    text = repr(key)
+    if isinstance(key, str) and '"' not in text:
+        return f'"{text[1:-1]}"'
+    return text
+
+
+def unpacking(arguments: Sequence[Argument]) -> list[Statement]:
+    """`w1, b1 = params["w1"], params["b1"]`, as many on a line as fit."""
+    rows: list[list[Argument]] = []
+    for argument in arguments:
+        if argument.path == argument.name:
+            continue
+        row = rows[-1] if rows else None
+        if row is not None and len(_unpack([*row, argument])) <= _LINE:
+            row.append(argument)
+        else:
+            rows.append([argument])
+    return [Line(_unpack(row)) for row in rows]
+
+
+def _unpack(row: Sequence[Argument]) -> str:
+    names = ", ".join(argument.name for argument in row)
+    return f"{names} = {', '.join(argument.path for argument in row)}"
+
+
+# -- sizes ----------------------------------------------------------------------------------------
+
+
+def reading_sizes(
+    arguments: Sequence[Argument],
+    scope: Scope,
+    expected: str,
+    minimum: dict[str, int],
+    checked: bool,
+) -> list[Statement]:
+    """Read the named dimensions that are needed and check the shapes of the arguments."""
+    arrays = [argument for argument in arguments if argument.aval.shape]
+    if not checked:
+        return _bind(arrays, scope, scope.sizes_read)[0]
+    needed = {name for a in arrays for size in a.aval.shape for name in names_of(size)}
+    statements, whole = _bind(arrays, scope, needed | scope.sizes_read)
+    rest = [a for a in arrays if a not in whole]
+    found = [f"{a.name}.shape" for a in rest]
+    wanted = [tuple_of([scope.size(size).text for size in a.aval.shape]) for a in rest]
+    for argument in arguments:
+        # A Python number has no shape; what the signature calls a float is taken for one.
+        if not argument.aval.shape and not argument.aval.weak_type:
+            found.append(f"np.ndim({argument.name})")
+            wanted.append("0")
+    conditions: list[str] = []
+    if len(found) == 1:
+        conditions.append(f"{found[0]} != {wanted[0]}")
+    elif found:
+        conditions.append(f"({', '.join(found)}) != ({', '.join(wanted)})")
+    for name in sorted(needed):
+        least = minimum.get(name, 1)
+        if least > 1:
+            conditions.append(f"{scope.size_names[name]} < {least}")
+    if conditions:
+        statements.append(Block(f"if {' or '.join(conditions)}:", raising("ValueError", expected)))
+    return statements
+
+
+def _bind(
+    arrays: Sequence[Argument], scope: Scope, needed: Collection[str]
+) -> tuple[list[Statement], list[Argument]]:
+    """Assign the needed dimensions; also the arrays whose shapes are taken apart as a whole."""
+    missing = set(needed)
+    targets: list[str] = []
+    sources: list[str] = []
+    whole: list[Argument] = []
+    statements: list[Statement] = []
+    for argument in sorted(arrays, key=lambda a: -len(a.aval.shape)):
+        names = [_bare_name(size) for size in argument.aval.shape]
+        if len(set(names)) == len(names) and all(name in missing for name in names):
+            missing.difference_update(str(name) for name in names)
+            texts = [scope.size_names[str(name)] for name in names]
+            targets.append(f"({texts[0]},)" if len(texts) == 1 else ", ".join(texts))
+            sources.append(f"{argument.name}.shape")
+            whole.append(argument)
+    if len(targets) == 1:
+        statements.append(Line(f"{targets[0]} = {sources[0]}"))
+    elif targets:
+        left = ", ".join(t if t.startswith("(") else f"({t})" for t in targets)
+        statements.append(Line(f"{left} = {', '.join(sources)}"))
+    for argument in arrays:
+        for axis, size in enumerate(argument.aval.shape):
+            name = _only_missing(size, missing)
+            if name is not None:
+                missing.discard(name)
+                solved = _solved(size, name, f"{argument.name}.shape[{axis}]", scope)
+                statements.append(Line(f"{scope.size_names[name]} = {solved}"))
+    return statements, whole
+
+
+def _bare_name(size: Size) -> str | None:
+    names = names_of(size)
+    if len(names) != 1:
+        return None
+    (name,) = names
+    return name if same_size(size, dimension(name)) else None
+
+
+def _only_missing(size: Size, missing: Collection[str]) -> str | None:
+    """The one name in a size that is not known yet, if the size is linear in it."""
+    unknown = [name for name in names_of(size) if name in missing]
+    if len(unknown) != 1 or not isinstance(size, Dim):
+        return None
+    factor = _factor(size, unknown[0])
+    return None if factor is None else unknown[0]
+
+
+def _factor(size: Dim, name: str) -> int | None:
+    found: int | None = None
+    for monomial, coefficient in size.terms:
+        if any(not isinstance(atom, str) and name in str(atom) for atom, _ in monomial):
+            return None
+        if any(atom == name for atom, _ in monomial):
+            if monomial != ((name, 1),):
+                return None
+            found = coefficient
+    return found
+
+
+def _solved(size: Size, name: str, text: str, scope: Scope) -> str:
+    """`name`, given that `size` is `text`."""
+    assert isinstance(size, Dim)
+    factor = _factor(size, name)
+    assert factor is not None
+    rest = size - dimension(name) * factor
+    if not same_size(rest, 0):
+        text = f"({text} - {scope.size(rest).text})" if factor != 1 else f"{text} - {rest}"
+    return text if factor == 1 else f"{text} // {factor}"
+
+
+# -- other checks ---------------------------------------------------------------------------------
+
+
+def checking_dtypes(arguments: Sequence[Argument], expected: str) -> list[Statement]:
+    """Raise unless the arrays have the element types that the text was made for."""
+    arrays = [a for a in arguments if a.aval.shape]
+    if not arrays:
+        return []
+    found = ", ".join(f"{a.name}.dtype" for a in arrays)
+    dtypes = list(dict.fromkeys(a.aval.dtype for a in arrays))
+    if len(arrays) == 1:
+        condition = f"{found} != {_numpy_name(arrays[0].aval.dtype)}"
+    elif len(dtypes) == 1:
+        condition = f"{{{found}}} != {{np.dtype({_numpy_name(dtypes[0])})}}"
+    else:
+        wanted = ", ".join(_numpy_name(a.aval.dtype) for a in arrays)
+        condition = f"({found}) != ({wanted})"
+    return [Block(f"if {condition}:", raising("TypeError", expected))]
+
+
+def _numpy_name(dtype: np.dtype[np.generic]) -> str:
+    return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
+
+
+def checking_static(parameters: Sequence[Parameter]) -> list[Statement]:
+    """Raise unless arguments that were fixed have the values that they were fixed to."""
+    statements: list[Statement] = []
+    for parameter in parameters:
+        for path, leaf in access_paths(parameter):
+            if isinstance(leaf, Static) and is_writable(leaf.value):
+                operator = "is not" if leaf.value is None or leaf.value is True or leaf.value is False else "!="
+                message = f"made for {path.replace(chr(34), chr(39))}={leaf.value!r} only"
+                statements.append(
+                    Block(f"if {path} {operator} {leaf.value!r}:", raising("ValueError", message))
+                )
+    return statements
+
+
+def is_writable(value: object) -> bool:
+    """Whether a fixed value can be written as text and compared."""
+    if isinstance(value, tuple):
+        return all(map(is_writable, value))
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def raising(error: str, message: str) -> list[Statement]:
+    """`raise ValueError("...")`, the message over several lines if it is long."""
+    quoted = message.replace("\\", "\\\\").replace('"', '\\"')
+    short = f'raise {error}("{quoted}")'
+    if len(short) <= _LINE:
+        return [Line(short)]
+    pieces = textwrap.wrap(quoted, 68, drop_whitespace=False, break_on_hyphens=False)
+    return [Block(f"raise {error}(", [Line(f'"{piece}"') for piece in pieces]), Line(")")]
+
+
+def expected_arguments(parameters: Sequence[Parameter], minimum: dict[str, int]) -> str:
+    """The types of the arguments as an error names them."""
+    types = [f"{p.name}: {render(p.type)}" for p in parameters if not p.is_static]
+    bounds = [f"{name} >= {least}" for name, least in sorted(minimum.items()) if least > 1]
+    return f"expected {', '.join([*types, *bounds])}"

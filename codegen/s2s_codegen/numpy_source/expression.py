@@ -1,0 +1,119 @@
+"""Python expressions as text, with what is needed to combine them: how tightly they bind.
+
+    binary("*", Expression("a + b", SUM), Expression("c"))  ->  Expression("(a + b) * c", PRODUCT)
+
+Everything is spelled in black's style.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from s2s.ir.dims import Shape
+from s2s.primitive import Precedence
+
+ATOM = Precedence.ATOM
+OPERATORS: dict[str, Precedence] = {
+    "|": Precedence.OR,
+    "^": Precedence.XOR,
+    "&": Precedence.AND,
+    "<<": Precedence.SHIFT,
+    ">>": Precedence.SHIFT,
+    "+": Precedence.SUM,
+    "-": Precedence.SUM,
+    "*": Precedence.PRODUCT,
+    "/": Precedence.PRODUCT,
+    "//": Precedence.PRODUCT,
+    "%": Precedence.PRODUCT,
+    "@": Precedence.PRODUCT,
+    "**": Precedence.POWER,
+} | dict.fromkeys(["<", "<=", ">", ">=", "==", "!="], Precedence.COMPARISON)
+
+_OTHER_PRODUCT = re.compile(r"@|%|//")
+_SIMPLE = re.compile(r"[A-Za-z_][\w.]*|\d[\w.]*(e[-+]\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """The text of an expression, how tightly it binds, and the shape that it has.
+
+    `shape` can be smaller than that of the variable it stands for, where NumPy's broadcasting
+    makes up for it; None means the variable's own.
+    """
+
+    text: str
+    precedence: Precedence = ATOM
+    shape: Shape | None = None
+
+    def within(self, precedence: Precedence) -> str:
+        """The text for a place where what binds less tightly than `precedence` needs parentheses."""
+        return self.text if self.precedence >= precedence else f"({self.text})"
+
+    @property
+    def atom(self) -> str:
+        """The text for a place before a dot or a bracket."""
+        return self.within(ATOM)
+
+
+def binary(operator: str, left: Expression, right: Expression) -> Expression:
+    """`left operator right`."""
+    own = OPERATORS[operator]
+    if operator == "**":
+        a, b = left.within(ATOM), right.within(Precedence.UNARY)
+        simple = _SIMPLE.fullmatch(a) and _SIMPLE.fullmatch(b.removeprefix("-"))
+        return Expression(f"{a}**{b}" if simple else f"{a} ** {b}", own)
+    above = Precedence(own + 1)
+    chains = own is not Precedence.COMPARISON
+    return Expression(f"{left.within(own if chains else above)} {operator} {right.within(above)}", own)
+
+
+def negative(operand: Expression) -> Expression:
+    """`-operand`; the minus goes before the first factor of a product, which is the same value."""
+    text = operand.text
+    own = operand.precedence
+    signed = own is Precedence.PRODUCT and not _OTHER_PRODUCT.search(text)
+    if text.startswith("-") and (signed or own is Precedence.UNARY):
+        return Expression(text[1:], Precedence.PRODUCT if signed else Precedence.POWER)
+    if signed:
+        return Expression(f"-{text}", own)
+    return Expression(f"-{operand.within(Precedence.UNARY)}", Precedence.UNARY)
+
+
+def call(function: str, *arguments: Expression | str) -> Expression:
+    """`function(argument, argument)`."""
+    texts = [argument if isinstance(argument, str) else argument.text for argument in arguments]
+    return Expression(f"{function}({', '.join(texts)})")
+
+
+def method(operand: Expression, name: str, *arguments: str) -> Expression:
+    """`operand.name(argument, argument)`."""
+    return Expression(f"{operand.atom}.{name}({', '.join(arguments)})")
+
+
+def attribute(operand: Expression, name: str) -> Expression:
+    """`operand.name`."""
+    return Expression(f"{operand.atom}.{name}")
+
+
+def index(operand: Expression, items: Sequence[str]) -> Expression:
+    """`operand[item, item]`, without trailing full slices."""
+    kept = list(items)
+    while len(kept) > 1 and kept[-1] == ":":
+        kept.pop()
+    return Expression(f"{operand.atom}[{', '.join(kept)}]")
+
+
+def tuple_of(items: Sequence[str]) -> str:
+    """`(a, b)`, `(a,)` or `()`."""
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+
+
+def slice_of(start: str, stop: str, step: str = "") -> str:
+    """`start:stop:step`, spaced as black does where a bound is more than a name or a number."""
+    bounds = [start, stop, step] if step else [start, stop]
+    if all(not bound or re.fullmatch(r"-?\w+", bound) for bound in bounds):
+        return ":".join(bounds)
+    text = " : ".join(bounds).strip()
+    return re.sub(r": +:", "::", text)

@@ -1,0 +1,106 @@
+"""Lines as black would write them.
+
+Statements are spelled in black's style in the first place, so those that fit on a line are left
+alone. A longer one that is a sum, a product or the like is put in parentheses here, as black does
+it; black itself is asked only about the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+
+from s2s_codegen.numpy_source.statements import Block, Comment, Line, Statement
+
+LINE_LENGTH = 88
+INDENT = "    "
+
+_ASSIGNMENT = re.compile(r"(return|[\w, ]+(?:\[[^=]*\])? [-+*/@]?=) (?=\S)")
+_TOKEN = re.compile(
+    r"""(?P<string>"[^"]*"|'[^']*')|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<other>,|:|\bnot\b)"""
+    r"""|\s(?P<operator>\*\*|\+|-|\*|//|/|%|@|<<|>>|&|\^|\||[<>=!]=|<|>|and|or|if|else|in|is)\s"""
+)
+_PRIORITY: dict[str, int] = (
+    dict.fromkeys(["and", "or"], 14)
+    | dict.fromkeys(["<", ">", "<=", ">=", "==", "!="], 10)
+    | dict.fromkeys(["|"], 9)
+    | dict.fromkeys(["^"], 8)
+    | dict.fromkeys(["&"], 7)
+    | dict.fromkeys(["<<", ">>"], 6)
+    | dict.fromkeys(["+", "-"], 5)
+    | dict.fromkeys(["*", "/", "//", "%", "@"], 4)
+    | dict.fromkeys(["**"], 3)
+)
+"""How eagerly black splits a line before an operator; lines with others are left to black."""
+
+
+def format_statements(statements: Sequence[Statement], depth: int) -> Iterator[str]:
+    """The lines of statements at a depth of indentation."""
+    indent = INDENT * depth
+    width = LINE_LENGTH - len(indent)
+    for statement in statements:
+        match statement:
+            case Line(text="") | Comment(text=""):
+                yield ""
+            case Line(text=text):
+                if len(text) <= width:
+                    yield indent + text
+                else:
+                    for line in split(text, width):
+                        yield indent + line
+            case Comment(text=text):
+                yield f"{indent}# {text}"
+            case Block(header=header, body=body):
+                for line in format_statements([Line(header)], depth):
+                    yield line
+                yield from format_statements(body, depth + 1)
+
+
+def split(text: str, width: int) -> Sequence[str]:
+    """A statement that is too long for a line, as black splits it."""
+    head = _ASSIGNMENT.match(text)
+    if head is not None:
+        start, body = head[1], text[head.end() :]
+        parts = _operands(body)
+        if parts is not None and len(start) + 2 <= width:
+            inner = width - len(INDENT)
+            if len(body) <= inner:
+                return [f"{start} (", INDENT + body, ")"]
+            if all(len(part) <= inner for part in parts):
+                return [f"{start} (", *[INDENT + part for part in parts], ")"]
+    return _ask_black(text, width)
+
+
+def _operands(text: str) -> list[str] | None:
+    """The text before each of its loosest operators, if it has more than one and no commas."""
+    depth = 0
+    found: list[tuple[int, int]] = []
+    for token in _TOKEN.finditer(text):
+        if token["open"]:
+            depth += 1
+        elif token["close"]:
+            depth -= 1
+        elif depth == 0 and not token["string"]:
+            priority = _PRIORITY.get(token["operator"] or "")
+            if priority is None:
+                return None
+            found.append((priority, token.start("operator")))
+    if not found:
+        return None
+    loosest = max(priority for priority, _ in found)
+    places = [place for priority, place in found if priority == loosest]
+    if len(places) < 2:
+        return None
+    bounds = [0, *places, len(text)]
+    return [text[a:b].rstrip() for a, b in zip(bounds, bounds[1:], strict=False)]
+
+
+@functools.lru_cache(maxsize=1024)
+def _ask_black(text: str, width: int) -> Sequence[str]:
+    import black
+
+    mode = black.Mode(line_length=width)
+    if text.endswith(":"):
+        return black.format_str(f"{text}\n{INDENT}pass", mode=mode).splitlines()[:-1]
+    return black.format_str(text, mode=mode).splitlines()

@@ -1,0 +1,127 @@
+"""Names for the variables of a generated function.
+
+A variable has the user's name if it has one. A name is taken again for a newer value once the
+older one is not needed any more, as when the user assigns to a variable twice; otherwise the newer
+value is numbered, `speed_1`. A value without a name is called after what computes it,
+`sqrt_maturity`, `sum_bar`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Callable, Sequence
+
+from s2s.ir.jaxpr import JaxprEqn, Var
+
+RESERVED = frozenset([*keyword.kwlist, *dir(builtins), "_", "np", "math", "scipy"])
+"""What no variable is called."""
+
+_WORDS = {
+    "add": "sum",
+    "add_any": "sum",
+    "and": "both",
+    "broadcast_in_dim": "repeated",
+    "concatenate": "joined",
+    "convert_element_type": "converted",
+    "cumsum": "running_sum",
+    "cumprod": "running_product",
+    "div": "ratio",
+    "dot_general": "product",
+    "dynamic_slice": "part",
+    "dynamic_update_slice": "updated",
+    "eq": "equal",
+    "erf": "erf",
+    "gather": "items",
+    "ge": "at_least",
+    "gt": "above",
+    "integer_pow": "power",
+    "iota": "indices",
+    "le": "at_most",
+    "lt": "below",
+    "max": "larger",
+    "min": "smaller",
+    "mul": "product",
+    "ne": "different",
+    "neg": "negated",
+    "not": "opposite",
+    "or": "either",
+    "pad": "padded",
+    "pow": "power",
+    "reduce_and": "all_true",
+    "reduce_max": "largest",
+    "reduce_min": "smallest",
+    "reduce_or": "any_true",
+    "reduce_prod": "product",
+    "reduce_sum": "total",
+    "rem": "remainder",
+    "reshape": "reshaped",
+    "rev": "flipped",
+    "select_n": "chosen",
+    "slice": "part",
+    "square": "square",
+    "squeeze": "squeezed",
+    "sub": "difference",
+    "transpose": "transposed",
+}
+"""What a result is called after its primitive, where that is not the primitive's own name."""
+
+
+class Names:
+    """The names in use in one generated function."""
+
+    def __init__(self) -> None:
+        self._holder: dict[str, Var | None] = {}
+        self._count: dict[str, int] = {}
+        self._of: dict[Var, str] = {}
+
+    def __getitem__(self, var: Var) -> str:
+        return self._of[var]
+
+    def __contains__(self, var: Var) -> bool:
+        return var in self._of
+
+    def reserve(self, hint: str) -> str:
+        """A name near `hint` that no variable will be given: for sizes and constants."""
+        name = self._unused(hint)
+        self._holder[name] = None
+        return name
+
+    def hold(self, var: Var | None, name: str) -> None:
+        """Let `var` be called `name`; with None, keep the name from all variables."""
+        self._holder[name] = var
+        if var is not None:
+            self._of[var] = name
+
+    def give(self, var: Var, hint: str, is_dead: Callable[[Var], bool]) -> str:
+        """The name for a new value: `hint` if no value that is still needed has it."""
+        for name in (hint, f"{hint}_{self._count.get(hint)}"):
+            holder = self._holder.get(name)
+            if holder is not None and is_dead(holder):
+                break
+        else:
+            name = self._unused(hint)
+        self.hold(var, name)
+        return name
+
+    def _unused(self, hint: str) -> str:
+        name = hint
+        while name in RESERVED or name in self._holder:
+            self._count[hint] = self._count.get(hint, 0) + 1
+            name = f"{hint}_{self._count[hint]}"
+        return name
+
+
+def describe(eqn: JaxprEqn, operands: Sequence[str | None]) -> str:
+    """What a result without a name is called, after the operation and the operand's name.
+
+    `operands` has the name of each operand, or None for what has none.
+    """
+    word = _WORDS.get(eqn.primitive.name, eqn.primitive.name)
+    if eqn.phase == "cotangent":
+        return f"{word}_bar"
+    if eqn.phase == "tangent" and any(o is not None and o.endswith("_dot") for o in operands):
+        return f"{word}_dot"
+    if len(operands) == 1 and operands[0] is not None:
+        return f"{word}_{operands[0]}"
+    return word

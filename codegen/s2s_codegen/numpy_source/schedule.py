@@ -1,0 +1,95 @@
+"""The order of a function's equations, and the line of the user's that each stands under.
+
+Forward, the equations keep the user's order. Values that only the backward part reads and that the
+user gave no name (`1 - h**2`, a term of the returned expression) go to where they are read first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from s2s.ir.jaxpr import Jaxpr, JaxprEqn, Literal, Source, Var
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An equation at its place: in which part, and under which line of the user's function."""
+
+    eqn: JaxprEqn
+    line: Source | None
+    backward: bool
+
+
+def schedule(jaxpr: Jaxpr) -> list[Placed]:
+    """The equations in the order in which they are written: the forward part, then the backward."""
+    backward = _backward_equations(jaxpr)
+    if not any(backward):
+        return [Placed(eqn, _line(eqn), False) for eqn in jaxpr.eqns]
+    forward, deferred = _split(jaxpr, backward)
+    placed = [Placed(eqn, _line(eqn), False) for eqn in forward]
+    for eqn, is_backward in zip(jaxpr.eqns, backward, strict=True):
+        if is_backward:
+            line = _line(eqn)
+            for needed in _take(eqn, deferred):
+                placed.append(Placed(needed, line, True))
+            placed.append(Placed(eqn, line, True))
+    return placed
+
+
+def _line(eqn: JaxprEqn) -> Source | None:
+    return None if eqn.source is None else eqn.source.outermost()
+
+
+def _backward_equations(jaxpr: Jaxpr) -> list[bool]:
+    """Which equations compute cotangents or depend on one."""
+    flags: list[bool] = []
+    found: set[Var] = set()
+    for eqn in jaxpr.eqns:
+        is_backward = eqn.phase == "cotangent" or any(
+            atom in found for atom in eqn.invars if not isinstance(atom, Literal)
+        )
+        flags.append(is_backward)
+        if is_backward:
+            found.update(eqn.outvars)
+    return flags
+
+
+def _split(
+    jaxpr: Jaxpr, backward: Sequence[bool]
+) -> tuple[list[JaxprEqn], dict[Var, tuple[int, JaxprEqn]]]:
+    """The forward equations, and by their results those that wait for the backward part, numbered.
+
+    Forward are the values that the user named, the results, and what these are computed from.
+    """
+    needed = {atom for atom in jaxpr.outvars if not isinstance(atom, Literal)}
+    forward: list[JaxprEqn] = []
+    deferred: dict[Var, tuple[int, JaxprEqn]] = {}
+    for number in reversed(range(len(jaxpr.eqns))):
+        eqn = jaxpr.eqns[number]
+        if backward[number]:
+            continue
+        named = eqn.phase == "primal" and any(var.name is not None for var in eqn.outvars)
+        if named or eqn.primitive.has_effect or not needed.isdisjoint(eqn.outvars):
+            forward.append(eqn)
+            needed.update(atom for atom in eqn.invars if not isinstance(atom, Literal))
+        else:
+            deferred.update(dict.fromkeys(eqn.outvars, (number, eqn)))
+    forward.reverse()
+    return forward, deferred
+
+
+def _take(eqn: JaxprEqn, deferred: dict[Var, tuple[int, JaxprEqn]]) -> list[JaxprEqn]:
+    """The waiting equations that `eqn` reads, directly or not, in the user's order."""
+    taken: list[tuple[int, JaxprEqn]] = []
+    pending = [eqn]
+    while pending:
+        for atom in pending.pop().invars:
+            found = None if isinstance(atom, Literal) else deferred.get(atom)
+            if found is not None:
+                for var in found[1].outvars:
+                    deferred.pop(var, None)
+                taken.append(found)
+                pending.append(found[1])
+    taken.sort(key=lambda item: item[0])
+    return [found for _, found in taken]

@@ -1,0 +1,145 @@
+"""What spelling an equation may look at: names, sizes, and the expressions of operands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from s2s.ir.dims import Dim, FloorDiv, Monomial, Shape, Size, same_shape
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
+from s2s.primitive import Precedence
+from s2s_codegen.numpy_source.expression import ATOM, Expression, binary, call, negative, tuple_of
+from s2s_codegen.numpy_source.name import Names
+from s2s_codegen.numpy_source.plan import Plan
+
+
+class Scope:
+    """One generated function while it is spelled."""
+
+    def __init__(self, names: Names, sizes: dict[str, str]) -> None:
+        self.names = names
+        self.plan = Plan()
+        self.size_names = sizes
+        """What each named dimension is called in the generated function."""
+        self.sizes_read: set[str] = set()
+        """The named dimensions that its text mentions."""
+        self.shapes: dict[Var, Shape] = {}
+        """The shapes of variables that are smaller than their types say, to be broadcast."""
+
+    # -- operands -------------------------------------------------------------------------------
+
+    def expression(self, atom: Atom) -> Expression:
+        """The expression of an operand: a number, a name, or what computes it."""
+        if isinstance(atom, Literal):
+            return literal(atom)
+        eqn = self.plan.inlined.get(atom)
+        if eqn is not None:
+            return self.spell(eqn)
+        return Expression(self.names[atom], ATOM, self.shapes.get(atom))
+
+    def spell(self, eqn: JaxprEqn) -> Expression:
+        """The expression of an equation's result."""
+        from s2s_codegen.numpy_source.spell.dispatch import spell
+
+        return spell(eqn.primitive, eqn, self)
+
+    def operands(self, eqn: JaxprEqn) -> list[Expression]:
+        """The expressions of an equation's operands, which may be smaller than their types say."""
+        return [self.expression(atom) for atom in eqn.invars]
+
+    def whole(self, atom: Atom) -> Expression:
+        """The expression of an operand in the shape that its type says."""
+        return self.broadcast(self.expression(atom), atom)
+
+    def broadcast(self, expression: Expression, atom: Atom) -> Expression:
+        """An expression for `atom`, brought to the shape that its type says."""
+        shape = atom.aval.shape
+        if expression.shape is None or same_shape(expression.shape, shape):
+            return expression
+        if expression.shape:
+            return call("np.broadcast_to", expression, self.shape(shape))
+        dtype = self.dtype_argument(atom)
+        if expression.text in ("0.0", "0") and not dtype:
+            return call("np.zeros", self.shape(shape))
+        return call("np.full", self.shape(shape), expression, *dtype)
+
+    def dtype_argument(self, atom: Atom) -> list[str]:
+        """`dtype=...` for a function that makes arrays, or nothing where it is NumPy's default."""
+        dtype = atom.aval.dtype
+        return [] if dtype == np.float64 else [f"dtype={dtype_name(dtype)}"]
+
+    def definition(self, atom: Atom) -> JaxprEqn | None:
+        """The equation of an operand that is written in place, so that it may be written better."""
+        return None if isinstance(atom, Literal) else self.plan.inlined.get(atom)
+
+    # -- sizes ----------------------------------------------------------------------------------
+
+    def size(self, size: Size) -> Expression:
+        """A size in the names of the generated function: `n`, `2 * n - 1`."""
+        if not isinstance(size, Dim):
+            return Expression(str(size), ATOM if size >= 0 else Precedence.UNARY)
+        total: Expression | None = None
+        ordered = sorted(size.terms, key=lambda term: (-sum(p for _, p in term[0]), str(term[0])))
+        for monomial, coefficient in ordered:
+            term = self._term(monomial, abs(coefficient))
+            if total is None:
+                total = term if coefficient > 0 else negative(term)
+            else:
+                total = binary("+" if coefficient > 0 else "-", total, term)
+        assert total is not None
+        return total
+
+    def _term(self, monomial: Monomial, coefficient: int) -> Expression:
+        term = Expression(str(coefficient)) if coefficient != 1 or not monomial else None
+        for atom, power in monomial:
+            factor = self._divided(atom) if isinstance(atom, FloorDiv) else self._named(atom)
+            if power != 1:
+                factor = binary("**", factor, Expression(str(power)))
+            term = factor if term is None else binary("*", term, factor)
+        assert term is not None
+        return term
+
+    def _named(self, name: str) -> Expression:
+        self.sizes_read.add(name)
+        return Expression(self.size_names[name])
+
+    def _divided(self, atom: FloorDiv) -> Expression:
+        return binary("//", self.size(atom.numerator), self.size(atom.denominator))
+
+    def shape(self, shape: Sequence[Size]) -> str:
+        """A shape as NumPy functions take it: `n` or `(n, 3)`."""
+        sizes = [self.size(size).text for size in shape]
+        return sizes[0] if len(sizes) == 1 else tuple_of(sizes)
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """`np.float32`, or the Python type where NumPy takes it for the same: `int`, `bool`."""
+    python = {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}
+    return python.get(dtype.name) or f"np.{dtype.name}"
+
+
+def literal(atom: Literal) -> Expression:
+    """A number as Python writes it: what it meets gives it its element type."""
+    value = atom.value
+    number = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+    if isinstance(number, float):
+        if not math.isfinite(number):
+            return _not_finite(number, "math" if atom.aval.weak_type else "np")
+        # The shortest text that gives the same number in the element type that it has.
+        text = repr(number) if atom.aval.dtype.itemsize == 8 else str(value)
+        text = text if "." in text or "e" in text else f"{text}.0"
+    else:
+        text = str(number)
+    sign = text.startswith("-")
+    return Expression(text, Precedence.UNARY if sign else ATOM, ())
+
+
+def _not_finite(number: float, module: str) -> Expression:
+    if number != number:
+        return Expression(f"{module}.nan", ATOM, ())
+    if number > 0:
+        return Expression(f"{module}.inf", ATOM, ())
+    return Expression(f"-{module}.inf", Precedence.UNARY, ())

@@ -1,0 +1,29 @@
+"""Values made of sizes alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from s2s.ir.jaxpr import JaxprEqn
+from s2s.primitives.creation import DimAsValue, Iota
+from s2s_codegen.numpy_source.expression import Expression, call, index
+from s2s_codegen.numpy_source.scope import Scope, dtype_name
+from s2s_codegen.numpy_source.spell.dispatch import spell
+
+
+@spell.register
+def spell_iota(primitive: Iota, eqn: JaxprEqn, scope: Scope) -> Expression:
+    """`np.arange(n)`, which broadcasts along the axes before its own."""
+    dtype = [] if primitive.dtype == np.int64 else [f"dtype={dtype_name(primitive.dtype)}"]
+    size = primitive.shape[primitive.dimension]
+    row = call("np.arange", scope.size(size), *dtype)
+    behind = len(primitive.shape) - 1 - primitive.dimension
+    if behind:
+        row = index(row, [":", *["None"] * behind])
+    return Expression(row.text, row.precedence, (size, *[1] * behind))
+
+
+@spell.register
+def spell_dimension(primitive: DimAsValue, eqn: JaxprEqn, scope: Scope) -> Expression:
+    size = scope.size(primitive.dim)
+    return Expression(size.text, size.precedence, ())

@@ -1,0 +1,53 @@
+"""How NumPy says each operation well.
+
+`spell` dispatches on the class of the primitive. What has no rule here is said as the primitive
+itself says it (`Primitive.spell`), which is always right but may be clumsy.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from s2s.ir.dims import Dim, Shape, names_of, same_shape, same_size
+from s2s.ir.jaxpr import JaxprEqn, Literal
+from s2s.primitive import Precedence, Primitive
+from s2s_codegen.numpy_source.expression import Expression
+from s2s_codegen.numpy_source.scope import Scope
+
+
+@functools.singledispatch
+def spell(primitive: Primitive, eqn: JaxprEqn, scope: Scope) -> Expression:
+    """The expression of an equation's result, its operands being of the shape of their types."""
+    operands = [scope.whole(atom) for atom in eqn.invars]
+    texts = [x.within(primitive.operand_precedence(i)) for i, x in enumerate(operands)]
+    for value in primitive.parameters().values():
+        _note_sizes(value, scope)
+    text = primitive.spell(texts, [atom.aval for atom in eqn.invars])
+    return Expression(text, primitive.precedence)
+
+
+def _note_sizes(value: object, scope: Scope) -> None:
+    if isinstance(value, Dim):
+        scope.sizes_read.update(names_of(value))
+    elif isinstance(value, tuple):
+        for item in value:
+            _note_sizes(item, scope)
+
+
+def joint_shape(eqn: JaxprEqn, operands: list[Expression]) -> Shape | None:
+    """The shape that an elementwise result has; None where it is that of its type."""
+    shape: Shape = ()
+    own = eqn.outvars[0].aval.shape
+    for atom, x in zip(eqn.invars, operands, strict=True):
+        part = atom.aval.shape if x.shape is None else x.shape
+        if same_shape(part, own):
+            return None
+        if len(part) > len(shape):
+            shape = (*part[: len(part) - len(shape)], *shape)
+        elif part:
+            at = len(shape) - len(part)
+            shape = (
+                *shape[:at],
+                *[b if same_size(a, 1) else a for a, b in zip(part, shape[at:], strict=True)],
+            )
+    return None if same_shape(shape, own) else shape

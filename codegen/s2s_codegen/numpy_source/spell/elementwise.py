@@ -1,0 +1,153 @@
+"""Arithmetic and functions of single elements.
+
+NumPy broadcasts operands, so they stand as they are, however much smaller than their types say.
+"""
+
+from __future__ import annotations
+
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal
+from s2s.primitive import Precedence
+from s2s.primitives.arithmetic import Add, Div, Mul, Neg, Sub
+from s2s.primitives.families import AddAny, Elementwise
+from s2s.primitives.logic import Not, SelectN
+from s2s.primitives.powers import IntegerPow, Pow
+from s2s_codegen.numpy_source.expression import (
+    ATOM,
+    Expression,
+    binary,
+    call,
+    negative,
+)
+from s2s_codegen.numpy_source.scope import Scope
+from s2s_codegen.numpy_source.spell.dispatch import joint_shape, spell
+
+
+@spell.register
+def spell_elementwise(primitive: Elementwise, eqn: JaxprEqn, scope: Scope) -> Expression:
+    operands = scope.operands(eqn)
+    on_numbers = eqn.outvars[0].aval.weak_type and primitive.math
+    if on_numbers:
+        texts = [x.text for x in operands]
+        text = primitive.math.format(*texts, **primitive.parameters())
+        return Expression(text, ATOM, ())
+    texts = [x.within(primitive.operand_precedence(i)) for i, x in enumerate(operands)]
+    text = primitive.spell(texts, [atom.aval for atom in eqn.invars])
+    return Expression(text, primitive.precedence, joint_shape(eqn, operands))
+
+
+def _combine(operator: str, eqn: JaxprEqn, x: Expression, y: Expression) -> Expression:
+    combined = binary(operator, x, y)
+    shape = joint_shape(eqn, [x, y] if len(eqn.invars) == 2 else [x])
+    return Expression(combined.text, combined.precedence, shape)
+
+
+def _is_signed(x: Expression) -> bool:
+    """Whether the text is that of a number or a product with a minus sign in front."""
+    if not x.text.startswith("-"):
+        return False
+    return x.precedence in (Precedence.UNARY, Precedence.PRODUCT) and "%" not in x.text
+
+
+def _unsigned(x: Expression) -> Expression:
+    precedence = Precedence.POWER if x.precedence is Precedence.UNARY else x.precedence
+    return Expression(x.text[1:], precedence, x.shape)
+
+
+@spell.register(Add)
+@spell.register(AddAny)
+def spell_sum(primitive: Add | AddAny, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x, y = scope.operands(eqn)
+    if _is_signed(y):
+        return _combine("-", eqn, x, _unsigned(y))
+    if eqn.phase != "primal" and _is_signed(x):
+        swapped = _combine("-", eqn, y, _unsigned(x))
+        return Expression(swapped.text, swapped.precedence, joint_shape(eqn, [x, y]))
+    if eqn.phase != "primal" and y.precedence is Precedence.SUM:
+        y = Expression(y.text, Precedence.PRODUCT, y.shape)  # sums of cotangents have no order
+    return _combine("+", eqn, x, y)
+
+
+@spell.register
+def spell_difference(primitive: Sub, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x, y = scope.operands(eqn)
+    return _combine("+", eqn, x, _unsigned(y)) if _is_signed(y) else _combine("-", eqn, x, y)
+
+
+@spell.register
+def spell_product(primitive: Mul, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x, y = scope.operands(eqn)
+    if eqn.phase != "primal" and isinstance(eqn.invars[1], Literal):
+        return _combine_swapped("*", eqn, y, x)
+    if eqn.phase != "primal" and y.precedence is Precedence.PRODUCT and _is_plain_product(eqn, y):
+        y = Expression(y.text, Precedence.UNARY, y.shape)
+    return _combine("*", eqn, x, y)
+
+
+def _combine_swapped(operator: str, eqn: JaxprEqn, y: Expression, x: Expression) -> Expression:
+    combined = binary(operator, y, x)
+    return Expression(combined.text, combined.precedence, joint_shape(eqn, [x, y]))
+
+
+def _is_plain_product(eqn: JaxprEqn, y: Expression) -> bool:
+    """Whether `x * (a * b)` is as cheap as `x * a * b`: not if `a * b` is a number and x is not."""
+    if any(operator in y.text for operator in ("@", "%", "//", "-")):
+        return False
+    x_aval, y_aval = eqn.invars[0].aval, eqn.invars[1].aval
+    return not x_aval.shape or bool(y_aval.shape)
+
+
+@spell.register
+def spell_quotient(primitive: Div, eqn: JaxprEqn, scope: Scope) -> Expression:
+    return _combine("/", eqn, *scope.operands(eqn))
+
+
+@spell.register
+def spell_negative(primitive: Neg, eqn: JaxprEqn, scope: Scope) -> Expression:
+    (x,) = scope.operands(eqn)
+    result = negative(x)
+    return Expression(result.text, result.precedence, joint_shape(eqn, [x]))
+
+
+@spell.register
+def spell_integer_power(primitive: IntegerPow, eqn: JaxprEqn, scope: Scope) -> Expression:
+    (x,) = scope.operands(eqn)
+    result = binary("**", x, _number(primitive.y))
+    return Expression(result.text, result.precedence, joint_shape(eqn, [x]))
+
+
+def _number(value: int) -> Expression:
+    return Expression(str(value), ATOM if value >= 0 else Precedence.UNARY, ())
+
+
+@spell.register
+def spell_power(primitive: Pow, eqn: JaxprEqn, scope: Scope) -> Expression:
+    return _combine("**", eqn, *scope.operands(eqn))
+
+
+@spell.register
+def spell_choice(primitive: SelectN, eqn: JaxprEqn, scope: Scope) -> Expression:
+    operands = scope.operands(eqn)
+    shape = joint_shape(eqn, operands)
+    if eqn.outvars[0].aval.weak_type and len(operands) == 3:
+        which, otherwise, then = (x.within(Precedence.COMPARISON) for x in operands)
+        return Expression(f"{then} if {which} else {otherwise}", Precedence.CONDITIONAL, shape)
+    if eqn.invars[0].aval.dtype.kind != "b":
+        cases = ", ".join(x.text for x in operands[1:])
+        return Expression(f"np.choose({operands[0].text}, [{cases}])", ATOM, shape)
+    which, otherwise, then = operands
+    return Expression(call("np.where", which, then, otherwise).text, ATOM, shape)
+
+
+@spell.register
+def spell_not(primitive: Not, eqn: JaxprEqn, scope: Scope) -> Expression:
+    (x,) = scope.operands(eqn)
+    shape = joint_shape(eqn, [x])
+    if eqn.outvars[0].aval.weak_type and eqn.outvars[0].aval.dtype.kind == "b":
+        return Expression(f"not {x.within(Precedence.COMPARISON)}", Precedence.CONDITIONAL, shape)
+    if _is_array(eqn.invars[0]):
+        return Expression(f"~{x.within(Precedence.UNARY)}", Precedence.UNARY, shape)
+    return Expression(call("np.logical_not", x).text, ATOM, shape)
+
+
+def _is_array(atom: Atom) -> bool:
+    return bool(atom.aval.shape)

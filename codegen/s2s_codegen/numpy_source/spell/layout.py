@@ -1,0 +1,144 @@
+"""Where elements stand: broadcasting, transposition, reshaping, slices."""
+
+from __future__ import annotations
+
+from s2s.ir.dims import Dim, Shape, Size, same_shape, same_size
+from s2s.ir.jaxpr import JaxprEqn
+from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape, Transpose
+from s2s.primitives.layout import Rev, Slice, Squeeze
+from s2s_codegen.numpy_source.expression import (
+    Expression,
+    attribute,
+    index,
+    method,
+    slice_of,
+)
+from s2s_codegen.numpy_source.scope import Scope, dtype_name
+from s2s_codegen.numpy_source.spell.dispatch import spell
+
+
+@spell.register
+def spell_broadcast(primitive: BroadcastInDim, eqn: JaxprEqn, scope: Scope) -> Expression:
+    """The operand with axes of size 1 put in, as far as NumPy does not put them in itself."""
+    (x,) = scope.operands(eqn)
+    axes = primitive.broadcast_dimensions
+    own = eqn.invars[0].aval.shape if x.shape is None else x.shape
+    axes = axes[len(axes) - len(own) :]
+    if not axes:
+        return Expression(x.text, x.precedence, ())
+    rank = len(primitive.shape)
+    first = axes[0]
+    sizes = dict(zip(axes, own, strict=True))
+    shape = tuple(sizes.get(axis, 1) for axis in range(first, rank))
+    if len(axes) == rank - first:
+        return Expression(x.text, x.precedence, shape)
+    items = [":" if axis in sizes else "None" for axis in range(first, rank)]
+    return Expression(f"{x.atom}[{', '.join(items)}]", shape=shape)
+
+
+@spell.register
+def spell_transpose(primitive: Transpose, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x = scope.whole(eqn.invars[0])
+    permutation = primitive.permutation
+    rank = len(permutation)
+    if permutation == tuple(reversed(range(rank))):
+        return attribute(x, "T")
+    if permutation == (*range(rank - 2), rank - 1, rank - 2):
+        return attribute(x, "mT")
+    return method(x, "transpose", *map(str, permutation))
+
+
+@spell.register
+def spell_reshape(primitive: Reshape, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x = scope.whole(eqn.invars[0])
+    return reshaped(x, eqn.invars[0].aval.shape, primitive.new_sizes, scope)
+
+
+def reshaped(x: Expression, old: Shape, new: Shape, scope: Scope) -> Expression:
+    """`x` of shape `old` in shape `new`: by indexing where only axes of size 1 come or go."""
+    items = _index_items(old, new)
+    if items is not None:
+        return index(x, items)
+    if len(new) == 1:
+        return method(x, "ravel")
+    symbolic = [axis for axis, size in enumerate(new) if isinstance(size, Dim)]
+    sizes = [
+        "-1" if symbolic == [axis] else scope.size(size).text for axis, size in enumerate(new)
+    ]
+    return method(x, "reshape", *sizes)
+
+
+def _index_items(old: Shape, new: Shape) -> list[str] | None:
+    """`:`, `None` and `0` that make `new` of `old`, if axes of size 1 are all that differs."""
+    items: list[str] = []
+    at = 0
+    for size in new:
+        while at < len(old) and same_size(old[at], 1) and not same_size(size, 1):
+            items.append("0")
+            at += 1
+        if at < len(old) and same_size(old[at], size):
+            items.append(":")
+            at += 1
+        elif same_size(size, 1):
+            items.append("None")
+        else:
+            return None
+    rest = old[at:]
+    if not all(same_size(size, 1) for size in rest):
+        return None
+    return [*items, *["0"] * len(rest)]
+
+
+@spell.register
+def spell_squeeze(primitive: Squeeze, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x = scope.whole(eqn.invars[0])
+    rank = eqn.invars[0].aval.ndim
+    return index(x, ["0" if axis in primitive.dimensions else ":" for axis in range(rank)])
+
+
+@spell.register
+def spell_rev(primitive: Rev, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x = scope.whole(eqn.invars[0])
+    rank = eqn.invars[0].aval.ndim
+    return index(x, ["::-1" if axis in primitive.dimensions else ":" for axis in range(rank)])
+
+
+@spell.register
+def spell_slice(primitive: Slice, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x = scope.whole(eqn.invars[0])
+    shape = eqn.invars[0].aval.shape
+    bounds = zip(
+        primitive.start_indices, primitive.limit_indices, primitive.steps(), shape, strict=True
+    )
+    return index(x, [slice_text(scope, *bound) for bound in bounds])
+
+
+def slice_text(scope: Scope, start: Size, limit: Size, step: int, size: Size) -> str:
+    """A slice of an axis, counted from its end where that needs no name: `1:-1`, `:n`, `::2`."""
+    first = "" if same_size(start, 0) else _position(scope, start, size)
+    last = "" if same_size(limit, size) else _position(scope, limit, size)
+    return slice_of(first, last, "" if step == 1 else str(step))
+
+
+def _position(scope: Scope, place: Size, size: Size) -> str:
+    behind = size - place
+    if isinstance(behind, int) and not isinstance(place, int):
+        return f"-{behind}"
+    return scope.size(place).text
+
+
+@spell.register
+def spell_conversion(primitive: ConvertElementType, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x = scope.expression(eqn.invars[0])
+    old, new = eqn.invars[0].aval, eqn.outvars[0].aval
+    name = dtype_name(new.dtype)
+    if new.weak_type:
+        return Expression(f"{name}({x.text})", shape=())
+    if not old.shape:
+        return Expression(f"np.{new.dtype.name}({x.text})", shape=())
+    return Expression(method(x, "astype", name).text, shape=x.shape)
+
+
+def is_whole(shape: Shape | None, own: Shape) -> bool:
+    """Whether an expression's shape is that of its type."""
+    return shape is None or same_shape(shape, own)
