@@ -7,7 +7,7 @@ them what moves a batch axis, sums a cotangent down to its operand, and writes a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -95,11 +95,16 @@ class BroadcastInDim(Structural):
             given = x_aval.dtype in (np.float64, np.int64, np.bool_)
             dtype = "" if given else f", dtype=np.{x_aval.dtype.name}"
             return f"np.full({shape_text(self.shape)}, {x}{dtype})"
-        first = min(axes)
-        if axes != tuple(range(first, len(self.shape))):
-            index = [":" if axis in axes else "None" for axis in range(first, len(self.shape))]
+        grown: list[Size] = [1] * len(self.shape)
+        for size, axis in zip(x_aval.shape, axes, strict=True):
+            grown[axis] = size
+        repeats = not same_shape(grown, self.shape)
+        # broadcast_to adds axes in front by itself.
+        first = axes[0] if repeats else 0
+        index = [":" if axis in axes else "None" for axis in range(first, len(self.shape))]
+        if "None" in index:
             x = f"{x}[{', '.join(index)}]"
-        return f"np.broadcast_to({x}, {shape_text(self.shape)})"
+        return f"np.broadcast_to({x}, {shape_text(self.shape)})" if repeats else x
 
     def operand_precedence(self, position: int) -> Precedence:
         return Precedence.ATOM
@@ -149,14 +154,17 @@ class AxesReduction(Primitive):
         """The element type of the result."""
         return dtype
 
+    def over(self, axes: tuple[int, ...]) -> Primitive:
+        """The same reduction over other axes."""
+        return replace(cast(Any, self), axes=axes)
+
     def batch(
         self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
     ) -> tuple[Value, BatchAxis]:
         (x,), (batch,) = args, dims
         assert batch is not None
         axes = tuple(axis + (axis >= batch) for axis in self.axes)
-        result = bind(type(self)(axes), x)  # type: ignore[call-arg]
-        return result, batch - sum(axis < batch for axis in axes)
+        return bind(self.over(axes), x), batch - sum(axis < batch for axis in axes)
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         axes: object = self.axes[0] if len(self.axes) == 1 else self.axes
@@ -246,10 +254,18 @@ class Transpose(Structural):
         if self.permutation == tuple(range(len(self.permutation))):
             return x
         inner = defined_by(x, Transpose, producer)
-        if inner is None:
-            return None
-        primitive, (operand,) = inner
-        return transpose(operand, tuple(primitive.permutation[axis] for axis in self.permutation))
+        if inner is not None:
+            primitive, (operand,) = inner
+            order = tuple(primitive.permutation[axis] for axis in self.permutation)
+            return transpose(operand, order)
+        repeated = defined_by(x, BroadcastInDim, producer)
+        if repeated is not None:
+            primitive, (operand,) = repeated
+            places = [self.permutation.index(axis) for axis in primitive.broadcast_dimensions]
+            if places == sorted(places):
+                shape = tuple(primitive.shape[axis] for axis in self.permutation)
+                return broadcast_in_dim(operand, shape, places)
+        return None
 
 
 def transpose(operand: Value, permutation: Sequence[int]) -> Value:

@@ -40,11 +40,13 @@ class Iota(Primitive):
         return f"np.broadcast_to({column}, {shape_text(self.shape)})"
 
 
-def iota(dtype: DType, shape: Shape, dimension: int = 0) -> Value:
-    """0, 1, 2, ... along the axis `dimension` of an array of shape `shape`."""
-    if len(shape) == 0:
-        raise TypeError("iota needs at least one axis")
-    return bind(Iota(np.dtype(dtype), tuple(shape), dimension))
+def iota(dtype: DType, shape: Shape | Size, dimension: int = 0) -> Value:
+    """0, 1, 2, ... along the axis `dimension` of an array of shape `shape`, or of a given size."""
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    return bind(Iota(np.dtype(dtype), sizes, dimension))
+
+
+broadcasted_iota = iota
 
 
 @dataclass(frozen=True)

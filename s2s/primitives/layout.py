@@ -336,7 +336,7 @@ def pad(operand: Value, padding_value: Value, padding_config: Sequence[tuple[Siz
     return bind(Pad(config), operand, padding_value)
 
 
-# -- concatenate ----------------------------------------------------------------------------------
+# -- concatenate and stack ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -391,8 +391,9 @@ class Concatenate(Primitive):
     def batch(
         self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
     ) -> tuple[Value, BatchAxis]:
-        moved = [move_batch_axis(x, axis, 0, size) for x, axis in zip(args, dims, strict=True)]
-        return bind(Concatenate(self.dimension + 1), *moved), 0
+        batch = next(axis for axis in dims if axis is not None)
+        moved = [move_batch_axis(x, axis, batch, size) for x, axis in zip(args, dims, strict=True)]
+        return bind(Concatenate(self.dimension + (self.dimension >= batch)), *moved), batch
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         axis = f", axis={self.dimension}" if self.dimension else ""
@@ -405,3 +406,66 @@ class Concatenate(Primitive):
 def concatenate(operands: Sequence[Value], dimension: int) -> Value:
     """`operands` one after the other along the axis `dimension`."""
     return operands[0] if len(operands) == 1 else bind(Concatenate(dimension), *operands)
+
+
+@dataclass(frozen=True)
+class Stack(Primitive):
+    """The operands, all of one shape, one after the other along a new axis."""
+
+    axis: int
+
+    name = "stack"
+    is_cheap = True
+
+    def abstract(self, *avals: ShapedArray) -> ShapedArray:
+        first = avals[0]
+        for x in avals:
+            fits = x.ndim == first.ndim and x.dtype == first.dtype
+            if not fits or not all(map(require_same, x.shape, first.shape)):
+                raise TypeError(f"values of types {' and '.join(map(str, avals))} cannot be stacked")
+        return ShapedArray(
+            (*first.shape[: self.axis], len(avals), *first.shape[self.axis :]), first.dtype
+        )
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        y = bind(self, *primals)
+        if all(isinstance(t, Zero) for t in tangents):
+            return y, Zero(aval(y))
+        with phase("tangent"):
+            return y, bind(self, *map(instantiate, tangents))
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return [
+            index_in_dim(cts[0], position, self.axis) if isinstance(x, Linear) else None
+            for position, x in enumerate(args)
+        ]
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, BatchAxis]:
+        batch = next(axis for axis in dims if axis is not None)
+        moved = [move_batch_axis(x, axis, batch, size) for x, axis in zip(args, dims, strict=True)]
+        if self.axis <= batch:
+            return bind(self, *moved), batch + 1
+        return bind(Stack(self.axis + 1), *moved), batch
+
+    def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
+        items = f"[{', '.join(operands)}]"
+        if avals[0].shape:
+            axis = f", axis={self.axis}" if self.axis else ""
+            return f"np.stack({items}{axis})"
+        usual = avals[0].dtype.name in ("float64", "int64", "bool")
+        return f"np.array({items})" if usual else f"np.array({items}, dtype=np.{avals[0].dtype})"
+
+
+def stack(operands: Sequence[Value], axis: int = 0) -> Value:
+    """`operands`, all of one shape, one after the other along a new axis."""
+    return bind(Stack(axis), *operands)
+
+
+def index_in_dim(operand: Value, index: int, axis: int) -> Value:
+    """The elements of `operand` at `index`, not negative, along an axis that the result lacks."""
+    shape = aval(operand).shape
+    starts, limits = [0] * len(shape), list(shape)
+    starts[axis], limits[axis] = index, index + 1
+    return squeeze(slice(operand, tuple(starts), tuple(limits)), [axis])

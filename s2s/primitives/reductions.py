@@ -1,4 +1,7 @@
-"""Reductions over axes and along one axis. reduce_sum is in `core`."""
+"""Reductions over axes: products, extrema, any and all, and where the extrema stand.
+
+reduce_sum, which the rules of all families use, is in `core`.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.ir.dims import Size
-from s2s.ir.dtypes import BOOL, DType
+from s2s.ir.dtypes import INT64, DType
 from s2s.ir.jaxpr import ShapedArray
-from s2s.primitive import BatchAxis, Precedence, Primitive, Value, Zero
+from s2s.primitive import Value, Zero
 from s2s.primitives.arithmetic import div, mul
 from s2s.primitives.core import (
     AxesReduction,
-    Structural,
     broadcast_in_dim,
     convert_element_type,
     reduce_sum,
     sum_dtype,
 )
+from s2s.primitives.cumulative import cumprod
 from s2s.primitives.layout import pad, slice
 from s2s.primitives.logic import eq
 from s2s.trace import aval, bind, phase
@@ -130,80 +133,99 @@ def reduce_prod(operand: Value, axes: Sequence[int]) -> Value:
     return bind(ReduceProd(tuple(axes)), operand) if axes else operand
 
 
-# -- along one axis -------------------------------------------------------------------------------
+# -- any and all ----------------------------------------------------------------------------------
 
 
-class Cumulative(Primitive):
-    """A running reduction along `axis`, from its end with `reverse`."""
-
-    axis: int
-    reverse: bool
+class BooleanReduction(AxesReduction):
+    """Whether elements are true."""
 
     def abstract(self, x: ShapedArray) -> ShapedArray:
-        if not 0 <= self.axis < x.ndim:
-            raise TypeError(f"{self.name} along axis {self.axis} of a value of type {x}")
-        return ShapedArray(x.shape, self.dtype(x.dtype))
+        if x.dtype.kind != "b":
+            raise TypeError(f"{self.name} of a value of type {x}, which is not boolean")
+        return super().abstract(x)
+
+
+@dataclass(frozen=True)
+class ReduceAnd(BooleanReduction):
+    """Whether all elements over `axes` are true."""
+
+    axes: tuple[int, ...]
+
+    name = "reduce_and"
+    numpy = "np.all"
+
+
+@dataclass(frozen=True)
+class ReduceOr(BooleanReduction):
+    """Whether any element over `axes` is true."""
+
+    axes: tuple[int, ...]
+
+    name = "reduce_or"
+    numpy = "np.any"
+
+
+def reduce_and(operand: Value, axes: Sequence[int]) -> Value:
+    """Whether all elements of `operand` over `axes` are true."""
+    return bind(ReduceAnd(tuple(axes)), operand) if axes else operand
+
+
+def reduce_or(operand: Value, axes: Sequence[int]) -> Value:
+    """Whether any element of `operand` over `axes` is true."""
+    return bind(ReduceOr(tuple(axes)), operand) if axes else operand
+
+
+# -- where the extrema stand ----------------------------------------------------------------------
+
+
+class IndexOfExtremum(AxesReduction):
+    """The index of the first largest or smallest element along one axis."""
+
+    axes: tuple[int, ...]
+    index_dtype: DType
 
     def dtype(self, dtype: DType) -> DType:
-        """The element type of the result."""
-        return dtype
+        return self.index_dtype
 
-    def batch(
-        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
-    ) -> tuple[Value, BatchAxis]:
-        (x,), (batch,) = args, dims
-        assert batch is not None
-        axis = self.axis + (self.axis >= batch)
-        return bind(type(self)(axis, self.reverse), x), batch  # type: ignore[call-arg]
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        z = bind(self, *primals)
+        return z, Zero(aval(z))
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
-        axis = "" if avals[0].ndim == 1 and "accumulate" not in self.numpy else f", axis={self.axis}"
-        if not self.reverse:
-            return f"{self.numpy}({operands[0]}{axis})"
-        index = ", ".join([":"] * self.axis + ["::-1"])
-        return f"{self.numpy}({operands[0]}[{index}]{axis})[{index}]"
-
-    def operand_precedence(self, position: int) -> Precedence:
-        return Precedence.ATOM if self.reverse else Precedence.CONDITIONAL
+        axis = "" if avals[0].ndim == 1 else f", axis={self.axes[0]}"
+        text = f"{self.numpy}({operands[0]}{axis})"
+        if self.index_dtype == INT64:
+            return text
+        return f"np.asarray({text}, dtype=np.{self.index_dtype.name})"
 
 
 @dataclass(frozen=True)
-class CumSum(Cumulative, Structural):
-    """The running sum along `axis`."""
+class ArgMax(IndexOfExtremum):
+    """The index of the first largest element along one axis."""
 
-    axis: int
-    reverse: bool = False
+    axes: tuple[int, ...]
+    index_dtype: DType = INT64
 
-    is_cheap = False
-    name = "cumsum"
-    numpy = "np.cumsum"
-
-    def dtype(self, dtype: DType) -> DType:
-        return sum_dtype(dtype)
-
-    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
-        return [cumsum(cts[0], self.axis, not self.reverse)]
+    name = "argmax"
+    numpy = "np.argmax"
 
 
 @dataclass(frozen=True)
-class CumProd(Cumulative):
-    """The running product along `axis`; its derivative is right where elements are zero."""
+class ArgMin(IndexOfExtremum):
+    """The index of the first smallest element along one axis."""
 
-    axis: int
-    reverse: bool = False
+    axes: tuple[int, ...]
+    index_dtype: DType = INT64
 
-    name = "cumprod"
-    numpy = "np.cumprod"
-
-    def dtype(self, dtype: DType) -> DType:
-        return sum_dtype(dtype)
+    name = "argmin"
+    numpy = "np.argmin"
 
 
-def cumsum(operand: Value, axis: int = 0, reverse: bool = False) -> Value:
-    """The running sum of `operand` along `axis`."""
-    return bind(CumSum(axis, reverse), operand)
+def argmax(operand: Value, axis: int, index_dtype: DType = INT64) -> Value:
+    """The index of the first largest element of `operand` along `axis`."""
+    return bind(ArgMax((axis,), np.dtype(index_dtype)), operand)
 
 
-def cumprod(operand: Value, axis: int = 0, reverse: bool = False) -> Value:
-    """The running product of `operand` along `axis`."""
-    return bind(CumProd(axis, reverse), operand)
+def argmin(operand: Value, axis: int, index_dtype: DType = INT64) -> Value:
+    """The index of the first smallest element of `operand` along `axis`."""
+    return bind(ArgMin((axis,), np.dtype(index_dtype)), operand)
