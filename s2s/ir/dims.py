@@ -1,104 +1,60 @@
 """Symbolic dimensions: integer polynomials in named sizes.
 
-A shape is a tuple of `int | Dim`. A `Dim` is kept in normal form, so that two of them are the same
-size for all values of their names exactly when they are structurally equal. Every name stands for
-an integer of at least 1, or more where the assumptions in force say so.
+A shape is a tuple of `int | Dim`. A `Dim` is kept in normal form: two of them that are structurally
+equal are the same size for all values of their names, and if no floor division is left in them, the
+converse holds too. Every name stands for an integer of at least 1, or more where the assumptions in
+force say so.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from s2s.ir.assumptions import (
+    DEFAULT,
+    Assumptions as Assumptions,
+    UndecidedDimension as UndecidedDimension,
+    assuming as assuming,
+    assumptions as assumptions,
+)
 
 Size: TypeAlias = "int | Dim"
 Shape: TypeAlias = "tuple[Size, ...]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FloorDiv:
-    """The atom `numerator // denominator`, for a division that is not exact."""
+    """The atom `numerator // denominator`, for a division that is not exact.
+
+    The denominator is a Dim, or an int greater than 1.
+    """
 
     numerator: Size
     denominator: Size
 
-    def __str__(self) -> str:
-        return f"{_factor(self.numerator)}//{_factor(self.denominator)}"
+    def __eq__(self, other: object) -> bool:
+        # Not the fields' own ==, which may ask.
+        return isinstance(other, FloorDiv) and same_shape(self._fields, other._fields)
+
+    def __hash__(self) -> int:
+        return hash(self._fields)
+
+    @property
+    def _fields(self) -> tuple[Size, Size]:
+        return (self.numerator, self.denominator)
+
+    def __repr__(self) -> str:
+        return f"{_parenthesised(self.numerator)}//{_parenthesised(self.denominator)}"
 
 
 Atom: TypeAlias = "str | FloorDiv"
 Monomial: TypeAlias = "tuple[tuple[Atom, int], ...]"
-
-
-class UndecidedDimension(Exception):
-    """Something that s2s must know while it traces, and that depends on a named dimension.
-
-    `question` says what: `whether n == m`, `the value of n`.
-    """
-
-    def __init__(self, question: str, names: Sequence[str]) -> None:
-        self.question = question
-        self.names = tuple(names)
-        size, name = ("sizes", "names") if len(names) > 1 else ("size", "name")
-        super().__init__(
-            f"{question} depends on the {size} {' and '.join(names)}; "
-            f"give a number in the types of the arguments instead of the {name}"
-        )
-
-
-@dataclass
-class Assumptions:
-    """What may be taken for granted about the named dimensions while a function is traced.
-
-    `minimum` holds lower bounds that were needed (`n >= 2` for `x[1:-1]`); the generated function
-    checks them. `decide`, `decide_sign` and `number` are asked about what the normal forms leave
-    open, and answer or raise; here they raise `UndecidedDimension`. A subclass that knows an
-    example's sizes answers from them, and sees to it that the answer stays true of the result.
-    """
-
-    minimum: dict[str, int] = field(default_factory=dict[str, int])
-
-    def decide(self, question: str, difference: Dim) -> bool:
-        """Whether `difference` is zero, asked when neither answer holds for all sizes."""
-        raise UndecidedDimension(f"whether {question}", sorted(difference.names()))
-
-    def decide_sign(self, question: str, difference: Dim) -> bool:
-        """Whether `difference` is at least zero, asked when it depends on the sizes."""
-        raise UndecidedDimension(f"whether {question}", sorted(difference.names()))
-
-    def unify(self, difference: Dim) -> bool:
-        """Whether two sizes that an operation needs equal are so, given their difference.
-
-        Named dimensions are what the user said: two names are two sizes, so the answer is no.
-        """
-        return False
-
-    def assume_at_least(self, name: str, least: int) -> None:
-        """Take for granted that a named dimension is at least `least`."""
-        self.minimum[name] = max(least, self.minimum.get(name, 1))
-
-    def number(self, size: Dim) -> int:
-        """The value of `size`, asked where a number is needed, such as by `range(n)`."""
-        raise UndecidedDimension(f"the value of {size}", sorted(size.names()))
-
-
-_in_force: list[Assumptions] = [Assumptions()]
-
-
-@contextlib.contextmanager
-def assuming(assumptions: Assumptions) -> Iterator[Assumptions]:
-    """Put `assumptions` in force for the duration of a `with` block."""
-    _in_force.append(assumptions)
-    try:
-        yield assumptions
-    finally:
-        _in_force.pop()
-
-
-def assumptions() -> Assumptions:
-    """The assumptions in force."""
-    return _in_force[-1]
 
 
 class Dim:
@@ -126,87 +82,100 @@ class Dim:
                     found |= names_of(atom.numerator) | names_of(atom.denominator)
         return frozenset(found)
 
-    def __add__(self, other: Size) -> Size:
-        if not isinstance(other, (int, Dim)):
+    def __add__(self, other: object) -> Size:
+        size = _as_size(other)
+        if size is None:
             return NotImplemented
         total = dict(self.terms)
-        for monomial, coefficient in _terms(other):
+        for monomial, coefficient in terms_of(size):
             total[monomial] = total.get(monomial, 0) + coefficient
-        return _make(total)
+        return polynomial(total)
 
     __radd__ = __add__
 
-    def __neg__(self) -> Size:
+    def __neg__(self) -> Dim:
         return Dim(tuple((monomial, -coefficient) for monomial, coefficient in self.terms))
 
     def __pos__(self) -> Dim:
         return self
 
-    def __sub__(self, other: Size) -> Size:
-        if not isinstance(other, (int, Dim)):
-            return NotImplemented
-        return self + -other
+    def __sub__(self, other: object) -> Size:
+        size = _as_size(other)
+        return NotImplemented if size is None else self + -size
 
-    def __rsub__(self, other: Size) -> Size:
+    def __rsub__(self, other: object) -> Size:
         return -self + other
 
-    def __mul__(self, other: Size) -> Size:
-        if not isinstance(other, (int, Dim)):
+    def __mul__(self, other: object) -> Size:
+        size = _as_size(other)
+        if size is None:
             return NotImplemented
         total: dict[Monomial, int] = {}
         for left, a in self.terms:
-            for right, b in _terms(other):
+            for right, b in terms_of(size):
                 monomial = _product(left, right)
                 total[monomial] = total.get(monomial, 0) + a * b
-        return _make(total)
+        return polynomial(total)
 
     __rmul__ = __mul__
 
     def __pow__(self, exponent: int) -> Size:
-        result: Size = 1
-        for _ in range(exponent):
-            result = result * self
-        return result
+        power = operator.index(exponent)
+        if power < 0:
+            raise ValueError(f"({self})**{power} is not a size")
+        return product([self] * power)
 
-    def __floordiv__(self, other: Size) -> Size:
-        return floor_divide(self, other)
+    def __floordiv__(self, other: object) -> Size:
+        size = _as_size(other)
+        return NotImplemented if size is None else floor_divide(self, size)
 
-    def __rfloordiv__(self, other: Size) -> Size:
-        return floor_divide(other, self)
+    def __rfloordiv__(self, other: object) -> Size:
+        size = _as_size(other)
+        return NotImplemented if size is None else floor_divide(size, self)
 
-    def __mod__(self, other: Size) -> Size:
-        return self - floor_divide(self, other) * other
+    def __mod__(self, other: object) -> Size:
+        size = _as_size(other)
+        return NotImplemented if size is None else self - floor_divide(self, size) * size
 
-    def __rmod__(self, other: Size) -> Size:
-        return other - floor_divide(other, self) * self
+    def __rmod__(self, other: object) -> Size:
+        size = _as_size(other)
+        return NotImplemented if size is None else size - floor_divide(size, self) * self
 
     def __divmod__(self, other: Size) -> tuple[Size, Size]:
         return self // other, self % other
 
+    def __rdivmod__(self, other: Size) -> tuple[Size, Size]:
+        return other // self, other % self
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (int, Dim)):
+        size = _as_size(other)
+        if size is None:
             return NotImplemented
-        if same_size(self, other):
+        if same_size(self, size):
             return True
-        difference = self - other
+        difference = self - size
         if isinstance(difference, int) or never_zero(difference):
             return False
-        return assumptions().decide(f"{self} == {other}", difference)
+        return assumptions().decide(f"{self} == {size}", difference)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __ge__(self, other: Size) -> bool:
-        return at_least(self - other, f"{self} >= {other}")
+    def __ge__(self, other: object) -> bool:
+        size = _as_size(other)
+        return NotImplemented if size is None else at_least(self - size, f"{self} >= {size}")
 
-    def __gt__(self, other: Size) -> bool:
-        return at_least(self - other - 1, f"{self} > {other}")
+    def __gt__(self, other: object) -> bool:
+        size = _as_size(other)
+        return NotImplemented if size is None else at_least(self - size - 1, f"{self} > {size}")
 
-    def __le__(self, other: Size) -> bool:
-        return at_least(other - self, f"{self} <= {other}")
+    def __le__(self, other: object) -> bool:
+        size = _as_size(other)
+        return NotImplemented if size is None else at_least(size - self, f"{self} <= {size}")
 
-    def __lt__(self, other: Size) -> bool:
-        return at_least(other - self - 1, f"{self} < {other}")
+    def __lt__(self, other: object) -> bool:
+        size = _as_size(other)
+        return NotImplemented if size is None else at_least(size - self - 1, f"{self} < {size}")
 
     def __bool__(self) -> bool:
         return self != 0
@@ -218,17 +187,17 @@ class Dim:
         return str(self)
 
     def __str__(self) -> str:
-        parts: list[str] = []
-        ordered = sorted(self.terms, key=lambda term: (-_degree(term[0]), str(term[0])))
-        for monomial, coefficient in ordered:
-            factors = "*".join(
-                str(atom) if power == 1 else f"{atom}**{power}" for atom, power in monomial
-            )
-            size = abs(coefficient)
-            text = factors if monomial and size == 1 else f"{size}*{factors}" if monomial else str(size)
+        text = ""
+        for monomial, coefficient in sorted(self.terms, key=_text_order):
+            factors = [_power(*factor) for factor in monomial]
+            if abs(coefficient) != 1 or not monomial:
+                factors.insert(0, str(abs(coefficient)))
+            if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
+                factors = [str(monomial[0][0])]
             sign = "-" if coefficient < 0 else "+"
-            parts.append(f" {sign} {text}" if parts else text if sign == "+" else f"-{text}")
-        return "".join(parts)
+            text += f" {sign} " if text else sign.strip("+")
+            text += "*".join(factors)
+        return text
 
 
 def dimension(name: str) -> Dim:
@@ -236,13 +205,15 @@ def dimension(name: str) -> Dim:
     return Dim((((((name, 1),), 1)),))
 
 
-def _terms(size: Size) -> tuple[tuple[Monomial, int], ...]:
+def terms_of(size: Size) -> tuple[tuple[Monomial, int], ...]:
+    """A size as a sum of products and their coefficients; `()` is the product of none."""
     if isinstance(size, Dim):
         return size.terms
     return (((), size),) if size else ()
 
 
-def _make(terms: Mapping[Monomial, int]) -> Size:
+def polynomial(terms: Mapping[Monomial, int]) -> Size:
+    """The size with these terms, in normal form; an int where it is constant."""
     kept = tuple(sorted(((m, c) for m, c in terms.items() if c), key=lambda term: str(term[0])))
     if not kept:
         return 0
@@ -258,13 +229,25 @@ def _product(left: Monomial, right: Monomial) -> Monomial:
     return tuple(sorted(powers.items(), key=lambda item: str(item[0])))
 
 
-def _degree(monomial: Monomial) -> int:
-    return sum(power for _, power in monomial)
+def _as_size(value: object) -> Size | None:
+    """A Python or NumPy integer or a Dim as a size; None for anything else."""
+    if isinstance(value, (int, Dim)):
+        return value
+    return int(cast("Any", value)) if isinstance(value, np.integer) else None
 
 
-def _factor(size: Size) -> str:
+def _text_order(term: tuple[Monomial, int]) -> tuple[int, str]:
+    return -sum(power for _, power in term[0]), str(term[0])
+
+
+def _power(atom: Atom, power: int) -> str:
+    text = atom if isinstance(atom, str) else f"({atom})"
+    return text if power == 1 else f"{text}**{power}"
+
+
+def _parenthesised(size: Size) -> str:
     text = str(size)
-    return f"({text})" if isinstance(size, Dim) and (" " in text or "*" in text) else text
+    return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
 def names_of(size: Size) -> frozenset[str]:
@@ -308,40 +291,58 @@ def product(sizes: Sequence[Size]) -> Size:
 
 
 def floor_divide(a: Size, b: Size) -> Size:
-    """`a // b`, exact where the polynomial division leaves no remainder."""
-    if isinstance(a, int) and isinstance(b, int):
+    """`a // b`, exact where the polynomial division leaves no remainder.
+
+    A size that is divided by is taken to be other than zero.
+    """
+    if isinstance(b, Dim):
+        exact = _divide_exactly(a, b)
+        return polynomial({((FloorDiv(a, b), 1),): 1}) if exact is None else exact
+    if isinstance(a, int):
         return a // b
-    if isinstance(b, int):
-        if b == 0:
-            raise ZeroDivisionError(f"{a} // 0")
-        whole = {m: c // b for m, c in _terms(a)}
-        rest = _make({m: c - whole[m] * b for m, c in _terms(a)})
-        quotient = _make(whole)
-        if isinstance(rest, int):
-            return quotient + rest // b
-        return quotient + _make({((FloorDiv(rest, b), 1),): 1})
-    exact = _divide_exactly(a, b)
-    return _make({((FloorDiv(a, b), 1),): 1}) if exact is None else exact
+    if b == 0:
+        raise ZeroDivisionError(f"{a} // 0")
+    if b < 0:
+        return floor_divide(-a, -b)
+    whole = {monomial: c // b for monomial, c in a.terms}
+    rest = {monomial: c % b for monomial, c in a.terms}
+    constant = rest.pop((), 0)
+    common = math.gcd(b, *rest.values())
+    numerator = polynomial({m: c // common for m, c in rest.items()} | {(): constant // common})
+    if isinstance(numerator, int):
+        return polynomial(whole)
+    return polynomial(whole) + polynomial({((FloorDiv(numerator, b // common), 1),): 1})
 
 
-def _divide_exactly(a: Size, b: Size) -> Size | None:
+def _divide_exactly(a: Size, b: Dim) -> Size | None:
     quotient: Size = 0
-    rest: Size = a
-    lead, coefficient = max(_terms(b), key=lambda term: (_degree(term[0]), str(term[0])))
-    for _ in range(64):
-        if isinstance(rest, int) and rest == 0:
-            return quotient
-        top, c = max(_terms(rest), key=lambda term: (_degree(term[0]), str(term[0])))
+    rest = a
+    order = _monomial_order(a, b)
+    lead, coefficient = max(b.terms, key=order)
+    while not isinstance(rest, int) or rest != 0:
+        top, c = max(terms_of(rest), key=order)
         powers = dict(top)
         for atom, power in lead:
             powers[atom] = powers.get(atom, 0) - power
         if c % coefficient or any(power < 0 for power in powers.values()):
             return None
-        monomial = tuple(sorted(((x, p) for x, p in powers.items() if p), key=lambda i: str(i[0])))
-        term = _make({monomial: c // coefficient})
+        monomial = _product((), tuple((atom, power) for atom, power in powers.items() if power))
+        term = polynomial({monomial: c // coefficient})
         quotient = quotient + term
         rest = rest - term * b
-    return None
+    return quotient
+
+
+def _monomial_order(*sizes: Size) -> Callable[[tuple[Monomial, int]], tuple[int, ...]]:
+    """The degree, then the powers of each atom: each step of a division lowers the leading term."""
+    atoms = {atom for size in sizes for monomial, _ in terms_of(size) for atom, _ in monomial}
+    ordered = sorted(atoms, key=str)
+
+    def order(term: tuple[Monomial, int]) -> tuple[int, ...]:
+        powers = dict(term[0])
+        return (sum(powers.values()), *(powers.get(atom, 0) for atom in ordered))
+
+    return order
 
 
 def substitute(size: Size, values: Mapping[str, Size]) -> Size:
@@ -364,49 +365,21 @@ def substitute(size: Size, values: Mapping[str, Size]) -> Size:
     return total
 
 
-def _minimum(atom: Atom) -> int:
-    if isinstance(atom, str):
-        return assumptions().minimum.get(atom, 1)
-    low, high = bounds(atom.numerator)[0], atom.denominator
-    if isinstance(high, int) and high > 0 and low is not None:
-        return low // high
-    return 0
+def _bounds(size: Size) -> tuple[int | None, int | None]:
+    from s2s.ir.bounds import bounds  # It is written with the arithmetic of this module.
 
-
-def bounds(size: Size) -> tuple[int | None, int | None]:
-    """The least and greatest value over all sizes of the names; None where there is no bound found.
-
-    Each atom is written as its minimum plus something that is not negative; where all coefficients
-    of the expansion have one sign, its constant is a bound.
-    """
-    if isinstance(size, int):
-        return size, size
-    total: Size = 0
-    for monomial, coefficient in size.terms:
-        term: Size = coefficient
-        for atom, power in monomial:
-            for _ in range(power):
-                term = term * (_make({((atom, 1),): 1, (): _minimum(atom)}))
-        total = total + term
-    if isinstance(total, int):
-        return total, total
-    constant = dict(total.terms).get((), 0)
-    rest = [c for m, c in total.terms if m]
-    return (
-        constant if all(c > 0 for c in rest) else None,
-        constant if all(c < 0 for c in rest) else None,
-    )
+    return bounds(size)
 
 
 def never_zero(size: Size) -> bool:
     """Whether `size` is known to differ from zero for all values of the names."""
-    low, high = bounds(size)
+    low, high = _bounds(size)
     return (low is not None and low > 0) or (high is not None and high < 0)
 
 
 def at_least(difference: Size, question: str) -> bool:
     """Whether `difference >= 0`; asks the assumptions in force where it depends on the names."""
-    low, high = bounds(difference)
+    low, high = _bounds(difference)
     if low is not None and low >= 0:
         return True
     if high is not None and high < 0:
@@ -422,14 +395,14 @@ def require_at_least(size: Size, least: int, question: str) -> bool:
     what the user's code takes for granted too, such as that `x[1:-1]` has ends to leave out.
     """
     difference = size - least
-    low, high = bounds(difference)
+    low, high = _bounds(difference)
     if low is not None and low >= 0:
         return True
     if high is not None and high < 0:
         return False
     assert isinstance(difference, Dim)
     bound = bound_on_one_name(difference)
-    if bound is None or len(_in_force) == 1:
+    if bound is None or assumptions() is DEFAULT:
         return at_least(difference, question)
     assumptions().assume_at_least(*bound)
     return True
