@@ -1,0 +1,63 @@
+"""Loops of which the examples of a batch run different numbers of steps.
+
+All run as long as one of them does; where an example is done, its carried values stay as they are.
+What its body still computes must not reach its derivative, not even as 0 * inf: the operands of the
+body are masked by `guarded`, its results by a choice between new and old.
+"""
+
+from __future__ import annotations
+
+from s2s.control.higher_order import per_jaxpr
+from s2s.ir.dims import Size
+from s2s.ir.dtypes import BOOL, INT64, is_inexact
+from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
+from s2s.primitive import Value
+from s2s.primitives.core import broadcast_in_dim, full
+from s2s.primitives.creation import iota
+from s2s.primitives.identity import stop_gradient
+from s2s.primitives.logic import lt, select_n
+from s2s.trace import aval, inline, make
+
+
+def guarded(live: Value, value: Value) -> Value:
+    """`value`, of which the derivative is zero where `live` is not true.
+
+    The choice between the value and itself masks the tangents that enter and the cotangents that
+    leave, also those that are NaN.
+    """
+    if not is_inexact(aval(value).dtype):
+        return value
+    return select_n(live, stop_gradient(value), value)
+
+
+@per_jaxpr
+def masked_body(body: ClosedJaxpr, num_consts: int, num_carry: int) -> ClosedJaxpr:
+    """(consts, carry, xs -> carry, ys)  ->  (consts, carry, live, xs -> carry, ys)
+
+    A step that is not live leaves the carry as it is, and its ys are zero.
+    """
+    avals = list(body.in_avals)
+    names = [var.name for var in body.jaxpr.invars]
+    position = num_consts + num_carry
+    avals.insert(position, ShapedArray((), BOOL))
+    names.insert(position, "live")
+
+    def fun(*args: Value) -> list[Value]:
+        operands = list(args)
+        live = operands.pop(position)
+        carry = operands[num_consts:position]
+        results = inline(body, *[guarded(live, operand) for operand in operands])
+        ys = results[num_carry:]
+        return [
+            *[select_n(live, old, new) for old, new in zip(carry, results, strict=False)],
+            *[select_n(live, full(aval(y).shape, 0, aval(y).dtype), y) for y in ys],
+        ]
+
+    return make(fun, avals, names)
+
+
+def live_steps(steps: Value, length: Size) -> Value:
+    """For each of `length` steps and each example, whether the example runs the step."""
+    shape = (length, aval(steps).shape[0])
+    number = broadcast_in_dim(iota(INT64, (length,)), shape, (0,))
+    return lt(number, broadcast_in_dim(steps, shape, (1,)))

@@ -1,0 +1,402 @@
+"""while: a loop whose number of steps is known only when it runs, and its record for the way back.
+
+    { lambda ; x:f64[]. let
+        n:i64[] y:f64[] x_steps:f64[steps_1] = while[... steps=steps_1] x
+      in ... }
+
+With `steps` the loop counts its steps and stacks results of the body. The dimension `steps` is bound
+by the equation: it is the value of the first result, and stands in the types of the others. The
+backward part is a scan of that length.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2s.control.batched_loops import guarded
+from s2s.control.bodies import (
+    Flags,
+    chosen,
+    dce_of,
+    either,
+    fixpoint,
+    inverted,
+    jvp_of,
+    rearranged,
+    split_at,
+    used_inputs,
+    vmap_of,
+)
+from s2s.control.higher_order import HigherOrder, per_jaxpr
+from s2s.control.loop_split import Loop, split_loop
+from s2s.control.scan import Scan, interleaved
+from s2s.control.splitting import transpose_by_splitting
+from s2s.ir.dims import Dim, Size, dimension
+from s2s.ir.dtypes import BOOL, INT64
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
+from s2s.primitive import BatchAxis, PartialEval, Value, Zero
+from s2s.primitives.arithmetic import add
+from s2s.primitives.core import convert_element_type, full, instantiate, move_batch_axis
+from s2s.primitives.logic import select_n
+from s2s.primitives.reductions import reduce_or
+from s2s.trace import aval, bind, evaluate, inline, make
+
+
+@dataclass(frozen=True, eq=False)
+class While(HigherOrder):
+    """`body_jaxpr` applied to the carry while `cond_jaxpr` is true of it.
+
+    The operands are the constants of the condition, those of the body, and the first carry; the
+    results the last carry. With `steps`, the body has further results, and those of the loop are
+    the number of steps, the last carry, and these stacked along a first axis of size `steps`.
+    """
+
+    body_jaxpr: ClosedJaxpr
+    body_nconsts: int
+    cond_jaxpr: ClosedJaxpr
+    cond_nconsts: int
+    steps: Dim | None = None
+
+    name = "while"
+
+    def printed_parameters(self) -> Mapping[str, Any]:
+        parameters = self.parameters()
+        if self.steps is None:
+            del parameters["steps"]
+        return parameters
+
+    @property
+    def bound_dimension(self) -> str | None:
+        return None if self.steps is None else str(self.steps)
+
+    @property
+    def num_carry(self) -> int:
+        """How many values are carried."""
+        return len(self.cond_jaxpr.in_avals) - self.cond_nconsts
+
+    def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """The constants of the condition, those of the body, and the carry among the operands."""
+        cond_consts, body_consts, carry = split_at(values, self.cond_nconsts, self.body_nconsts)
+        return cond_consts, body_consts, carry
+
+    def results(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """The count (none or one), the carry, and the stacked ones among the results."""
+        count, carry, stacked = split_at(values, int(self.steps is not None), self.num_carry)
+        return count, carry, stacked
+
+    # -- types ----------------------------------------------------------------------------------
+
+    def abstract(self, *avals: ShapedArray) -> list[ShapedArray]:
+        if len(avals) != self.cond_nconsts + len(self.body_jaxpr.in_avals):
+            raise TypeError(
+                f"while over {list(avals)} of a body that takes {self.body_jaxpr.in_avals}"
+            )
+        carry, ys = split_at(self.body_jaxpr.out_avals, self.num_carry)
+        if self.steps is None:
+            return carry
+        stacked = [ShapedArray((self.steps, *y.shape), y.dtype) for y in ys]
+        return [ShapedArray((), INT64), *carry, *stacked]
+
+    # -- meaning --------------------------------------------------------------------------------
+
+    def evaluate(self, *arrays: Any) -> list[Any]:
+        cond_consts, body_consts, carry = self.parts(arrays)
+        rows: list[list[Any]] = []
+        while evaluate(self.cond_jaxpr, *cond_consts, *carry)[0]:
+            results = evaluate(self.body_jaxpr, *body_consts, *carry)
+            carry = results[: self.num_carry]
+            rows.append(results[self.num_carry :])
+        if self.steps is None:
+            return carry
+        stacked: list[Any] = []
+        for i, y in enumerate(self.body_jaxpr.out_avals[self.num_carry :]):
+            shape: Any = (len(rows), *y.shape)
+            array = np.zeros(shape, y.dtype)
+            for row, kept in zip(array if y.shape else range(len(rows)), rows, strict=True):
+                if y.shape:
+                    row[...] = kept[i]
+                else:
+                    array[row] = kept[i]
+            stacked.append(array)
+        return [np.int64(len(rows)), *carry, *stacked]
+
+    # -- derivatives ----------------------------------------------------------------------------
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        cond_consts, consts, carry = self.parts(primals)
+        _, const_dots, carry_dots = self.parts(tangents)
+        consts_on, init_on = (
+            tuple(not isinstance(t, Zero) for t in part) for part in (const_dots, carry_dots)
+        )
+        num_carry = self.num_carry
+        num_ys = len(self.body_jaxpr.out_avals) - num_carry
+
+        def step(carry_on: Flags) -> tuple[ClosedJaxpr, Flags]:
+            forced = (*carry_on, *[False] * num_ys)
+            return jvp_of(self.body_jaxpr, (*consts_on, *carry_on), forced)
+
+        carry_on = fixpoint(lambda flags: step(flags)[1][:num_carry], init_on)
+        both, out_on = step(carry_on)
+        body = interleaved(both, (consts_on, carry_on, ()), out_on, num_carry)
+        loop = While(
+            body,
+            self.body_nconsts + sum(consts_on),
+            with_more_carry(self.cond_jaxpr, tuple(chosen(self._carry_avals, carry_on))),
+            self.cond_nconsts,
+            self.steps,
+        )
+        results = bind(
+            loop,
+            *cond_consts,
+            *consts,
+            *map(instantiate, chosen(const_dots, consts_on)),
+            *carry,
+            *map(instantiate, chosen(carry_dots, carry_on)),
+        )
+        count, carry_out, stacked = loop.results(results)
+        out = [*carry_out[:num_carry], *stacked[:num_ys]]
+        moved = iter([*carry_out[num_carry:], *stacked[num_ys:]])
+        dots = [next(moved) if on else Zero(aval(y)) for y, on in zip(out, out_on, strict=True)]
+        return [*count, *out], [*[Zero(aval(n)) for n in count], *dots]
+
+    @property
+    def _carry_avals(self) -> list[ShapedArray]:
+        return self.cond_jaxpr.in_avals[self.cond_nconsts :]
+
+    def partial_eval(self, eqn: JaxprEqn, unknown: Sequence[bool]) -> PartialEval | None:
+        cond_unknown, consts_unknown, init_unknown = self.parts(unknown)
+        cond_consts, consts, carry = self.parts(eqn.invars)
+        count, carry_vars, ys = self.results(eqn.outvars)
+        if any(cond_unknown):
+            return None
+        steps = fresh_steps() if self.steps is None else self.steps
+        loop = Loop(self.body_jaxpr, self.body_nconsts, self.num_carry, steps, False)
+        split = split_loop(
+            loop, [*consts, *carry], [*carry_vars, *ys], [*consts_unknown, *init_unknown], eqn
+        )
+        read = used_inputs(self.cond_jaxpr)[self.cond_nconsts :]
+        if any(on and unk for on, unk in zip(read, split.carry_unknown, strict=True)):
+            return None
+        kept = [i for i, is_unknown in enumerate(split.carry_unknown) if not is_unknown]
+        condition = rearranged(
+            self.cond_jaxpr,
+            [*range(self.cond_nconsts), *[self.cond_nconsts + i for i in kept]],
+        )
+        known_loop = While(
+            split.known.body, len(split.known.consts), condition, self.cond_nconsts, steps
+        )
+        number = count[0] if count else Var(ShapedArray((), INT64), "steps")
+        known = JaxprEqn(
+            known_loop,
+            [*cond_consts, *split.known.consts, *split.known.carry],
+            [
+                number,
+                *chosen(carry_vars, inverted(split.carry_unknown)),
+                *chosen(ys, inverted(split.ys_unknown)),
+                *split.stacked,
+            ],
+            eqn.source,
+            eqn.phase,
+        )
+        part = split.unknown
+        scan = Scan(part.body, steps, len(part.carry), len(part.consts), counted=True)
+        results = [*chosen(carry_vars, split.carry_unknown), *chosen(ys, split.ys_unknown)]
+        rest = JaxprEqn(
+            scan,
+            [number, *part.consts, *part.carry, *part.xs],
+            results,
+            eqn.source,
+            "tangent",
+        )
+        return PartialEval(
+            [*split.before, known, *split.after], [*split.between, rest], results
+        )
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return transpose_by_splitting(self, cts, args)
+
+    # -- batching -------------------------------------------------------------------------------
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, Any]:
+        in_front = [
+            value if dim is None else move_batch_axis(value, dim, 0)
+            for value, dim in zip(args, dims, strict=True)
+        ]
+        cond_on, consts_on, init_on = (
+            tuple(dim is not None for dim in part) for part in self.parts(dims)
+        )
+        num_carry = self.num_carry
+        num_ys = len(self.body_jaxpr.out_avals) - num_carry
+
+        def step(carry_on: Flags) -> tuple[ClosedJaxpr, Flags]:
+            forced = (*carry_on, *[False] * num_ys)
+            return vmap_of(self.body_jaxpr, size, (*consts_on, *carry_on), forced)
+
+        carry_on = fixpoint(lambda flags: step(flags)[1][:num_carry], init_on)
+        condition, (differs,) = vmap_of(self.cond_jaxpr, size, (*cond_on, *carry_on), (False,))
+        if differs:
+            return self._batch_ragged(size, in_front, dims)
+        body, out_on = step(carry_on)
+        cond_consts, consts, carry = self.parts(in_front)
+        carry = [
+            move_batch_axis(value, None, 0, size) if on and not was_on else value
+            for value, on, was_on in zip(carry, carry_on, init_on, strict=True)
+        ]
+        loop = While(body, self.body_nconsts, condition, self.cond_nconsts, self.steps)
+        axes = [0 if on else None for on in out_on[:num_carry]]
+        axes += [1 if on else None for on in out_on[num_carry:]]
+        if self.steps is not None:
+            axes.insert(0, None)
+        return bind(loop, *cond_consts, *consts, *carry), axes
+
+    def _batch_ragged(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, Any]:
+        """The examples run different numbers of steps: on until all are done."""
+        recording = self.steps is not None
+        single = _masked(
+            self.body_jaxpr, self.cond_jaxpr, self.body_nconsts, self.cond_nconsts, recording
+        )
+        cond_on, consts_on, init_on = (
+            tuple(dim is not None for dim in part) for part in self.parts(dims)
+        )
+        num_state = 1 + int(recording)
+        num_carry = num_state + self.num_carry
+        num_ys = len(self.body_jaxpr.out_avals) - self.num_carry
+        consts_flags = (*cond_on, *consts_on)
+
+        def step(carry_on: Flags) -> tuple[ClosedJaxpr, Flags]:
+            forced = (*carry_on, *[False] * num_ys)
+            return vmap_of(single, size, (*consts_flags, *carry_on), forced)
+
+        start = (*[True] * num_state, *init_on)
+        carry_on = fixpoint(lambda flags: step(flags)[1][:num_carry], start)
+        body, out_on = step(carry_on)
+        cond_consts, consts, carry = self.parts(args)
+        carry = [
+            move_batch_axis(value, None, 0, size) if on and not was_on else value
+            for value, on, was_on in zip(carry, carry_on[num_state:], init_on, strict=True)
+        ]
+        whole, _ = vmap_of(
+            self.cond_jaxpr, size, (*cond_on, *carry_on[num_state:]), (True,)
+        )
+        state = [inline(whole, *cond_consts, *carry)[0]]
+        if recording:
+            state.append(full((size,), 0, INT64))
+        condition = _any_live(tuple(aval(value) for value in (*state, *carry)))
+        loop = While(
+            body,
+            self.cond_nconsts + self.body_nconsts,
+            condition,
+            0,
+            self.steps,
+        )
+        results = bind(loop, *cond_consts, *consts, *state, *carry)
+        _, carry_out, stacked = loop.results(results)
+        axes: list[BatchAxis] = [0 if on else None for on in out_on[1:num_carry]]
+        axes += [1 if on else None for on in out_on[num_carry:]]
+        return [*carry_out[1:], *stacked], axes
+
+    # -- tidying --------------------------------------------------------------------------------
+
+    def dce(self, eqn: JaxprEqn, used: Sequence[bool]) -> JaxprEqn:
+        count_used, carry_used, ys_used = self.results(used)
+        read = used_inputs(self.cond_jaxpr)
+        recording = any(count_used) or any(ys_used)
+
+        def entering(carry: Flags) -> Sequence[bool]:
+            return used_inputs(dce_of(self.body_jaxpr, (*carry, *ys_used)))[self.body_nconsts :]
+
+        carry_on = fixpoint(entering, either(carry_used, read[self.cond_nconsts :]))
+        body = dce_of(self.body_jaxpr, (*carry_on, *ys_used))
+        consts_on = used_inputs(body)[: self.body_nconsts]
+        cond_on = read[: self.cond_nconsts]
+        flags = (*cond_on, *consts_on, *carry_on)
+        keeps_steps = recording or self.steps is None
+        if all(flags) and all(ys_used) and keeps_steps:
+            if len(body.eqns) == len(self.body_jaxpr.eqns):
+                return eqn
+        body_flags = (*consts_on, *carry_on)
+        loop = While(
+            rearranged(body, [i for i, on in enumerate(body_flags) if on]),
+            sum(consts_on),
+            rearranged(
+                self.cond_jaxpr, [i for i, on in enumerate((*cond_on, *carry_on)) if on]
+            ),
+            sum(cond_on),
+            self.steps if recording else None,
+        )
+        count, carry, ys = self.results(eqn.outvars)
+        outvars = [
+            *(count if recording else []),
+            *chosen(carry, carry_on),
+            *chosen(ys, ys_used),
+        ]
+        return JaxprEqn(loop, chosen(eqn.invars, flags), outvars, eqn.source, eqn.phase)
+
+
+_numbers = itertools.count(1)
+
+
+def fresh_steps() -> Dim:
+    """A new dimension for the number of steps of a loop."""
+    steps = dimension(f"steps_{next(_numbers)}")
+    assert isinstance(steps, Dim)
+    return steps
+
+
+@per_jaxpr
+def with_more_carry(condition: ClosedJaxpr, more: tuple[ShapedArray, ...]) -> ClosedJaxpr:
+    """The condition of a loop that carries further values, which it does not read."""
+    jaxpr = condition.jaxpr
+    inputs = [*jaxpr.invars, *[Var(a) for a in more]]
+    return ClosedJaxpr(
+        Jaxpr(jaxpr.constvars, inputs, jaxpr.eqns, jaxpr.outvars), condition.consts
+    )
+
+
+@per_jaxpr
+def _masked(
+    body: ClosedJaxpr,
+    condition: ClosedJaxpr,
+    body_nconsts: int,
+    cond_nconsts: int,
+    recording: bool,
+) -> ClosedJaxpr:
+    """A body that does nothing once the condition is false.
+
+    (cond consts, body consts, live, [steps], carry -> live, [steps], carry, ys)
+    """
+    cond_consts, cond_carry = split_at(condition.jaxpr.invars, cond_nconsts)
+    consts, carry = split_at(body.jaxpr.invars, body_nconsts)
+    num_carry = len(cond_carry)
+    state = [ShapedArray((), BOOL)] + [ShapedArray((), INT64)] * recording
+    variables = [*cond_consts, *consts]
+    avals = [*[v.aval for v in variables], *state, *[v.aval for v in carry]]
+    names = [v.name for v in variables] + ["live"] + ["steps"] * recording + [v.name for v in carry]
+
+    def fun(*args: Value) -> list[Value]:
+        cond_in, consts_in, (live, *count), carry_in = split_at(
+            args, cond_nconsts, body_nconsts, len(state)
+        )
+        results = inline(body, *[guarded(live, value) for value in (*consts_in, *carry_in)])
+        after = [
+            select_n(live, old, new)
+            for old, new in zip(carry_in, results[:num_carry], strict=True)
+        ]
+        still = inline(condition, *cond_in, *after)[0]
+        count = [add(number, convert_element_type(live, INT64)) for number in count]
+        return [still, *count, *after, *results[num_carry:]]
+
+    return make(fun, avals, names)
+
+
+def _any_live(carry: tuple[ShapedArray, ...]) -> ClosedJaxpr:
+    return make(lambda live, *_: [reduce_or(live, [0])], carry)
