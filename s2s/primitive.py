@@ -95,7 +95,7 @@ Producer: TypeAlias = "Callable[[Value], JaxprEqn | None]"
 """Gives the equation that defines a traced operand; None for inputs, constants and literals."""
 
 registry: dict[str, type[Primitive]] = {}
-"""Every primitive by its name."""
+"""Every primitive whose module has been imported, by its name."""
 
 
 class Primitive:
@@ -131,16 +131,11 @@ class Primitive:
         super().__init_subclass__(**kwargs)
         name: str | None = cls.__dict__.get("name")
         if name is not None:
-            found = REGISTRY.setdefault(name, cls)
+            found = registry.setdefault(name, cls)
             # A class is made anew by dataclass(slots=True) and when its module is loaded again.
             if (found.__module__, found.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise TypeError(f"two primitives are called {name!r}: {found} and {cls}")
-            REGISTRY[name] = cls
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "name" in cls.__dict__:
-            registry[cls.name] = cls
+            registry[name] = cls
 
     def __eq__(self, other: object) -> bool:
         """Primitives without parameters; a dataclass compares its fields as well."""
@@ -307,10 +302,6 @@ class Primitive:
     def __str__(self) -> str:
         shown = " ".join(f"{name}={value}" for name, value in self.parameters().items())
         return f"{self.name}[{shown}]" if shown else self.name
-
-
-REGISTRY: dict[str, type[Primitive]] = {}
-"""Every primitive whose module has been imported, by its name."""
 
 
 def substitute_in(value: Any, sizes: Mapping[str, Size]) -> Any:
