@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,12 +33,15 @@ from s2s.tree import flatten
 class ArgumentTypes:
     """The type of the argument for each parameter, in the order of the signature.
 
-    `examples` are the types of the example that some of them come from, with numbers for sizes:
-    what `generalise` wants.
+    `examples` are the types of the example and the defaults, with numbers for sizes: what
+    `generalise` wants. `values` are the example and the defaults themselves. `given` are the
+    parameters whose types the user said with `--args` or `--static`.
     """
 
     types: dict[str, ArgumentType]
     examples: dict[str, ArgumentType] = field(default_factory=dict[str, ArgumentType])
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+    given: frozenset[str] = frozenset()
 
 
 def argument_types(
@@ -47,24 +50,28 @@ def argument_types(
     static: Sequence[str] = (),
     example: str | None = None,
     record: str | None = None,
+    further: Collection[str] = (),
 ) -> ArgumentTypes:
     """Find the type of each argument of `function`.
 
     `args` is a text such as `"w: f64[d], x: f64[n, d]"`, `static` are texts such as `steps=50`,
-    `example` is an expression, and `record` a command that runs a script of the user's. Raises
-    UserError with the `--args` line to complete if some types are not known.
+    `example` is an expression, and `record` a command that runs a script of the user's. `further`
+    are parameters that a transformation adds to the function's own, such as `x_dot`; `args` may
+    have types for these. Raises UserError with the `--args` line to complete if some types are not
+    known.
     """
     parameters = inspect.signature(function).parameters
     namespace = inspect.unwrap(function).__globals__
     said = {**parse_arguments(args, namespace=namespace), **_statics(static, namespace)}
-    _check_names(said, parameters, function)
+    _check_names(said, [*parameters, *further], function)
+    defaults = _defaults(parameters)
     shown: dict[str, Any] = {}
     if example is not None:
         shown = examples.from_expression(function, example)
     elif record is not None:
         shown = examples.from_recording(function, record)
     from_example = _types_of(shown, "example for", function)
-    from_default = _types_of(_defaults(parameters), "default of", function)
+    from_default = _types_of(defaults, "default of", function)
     found: dict[str, ArgumentType] = {}
     for name, parameter in parameters.items():
         if name in said:
@@ -77,14 +84,17 @@ def argument_types(
             found[name] = _of_annotation(parameter, namespace)
     unknown = {name for name, argument in found.items() if not _is_known(argument)}
     if unknown and not from_example:
-        called = examples.from_doctest(function) or {}
-        from_example = _types_of(called, "docstring's example for", function)
+        shown = examples.from_doctest(function) or {}
+        from_example = _types_of(shown, "docstring's example for", function)
     for name in unknown:
         found[name] = from_example.get(name, from_default.get(name, found[name]))
     missing = {name: argument for name, argument in found.items() if not _is_known(argument)}
     if missing:
         raise UserError(_missing_message(missing, function))
-    return ArgumentTypes(found, {**from_default, **from_example})
+    found.update((name, said[name]) for name in further if name in said)
+    return ArgumentTypes(
+        found, {**from_default, **from_example}, {**defaults, **shown}, frozenset(said)
+    )
 
 
 def _statics(texts: Sequence[str], namespace: Mapping[str, Any]) -> dict[str, ArgumentType]:
@@ -101,8 +111,8 @@ def _statics(texts: Sequence[str], namespace: Mapping[str, Any]) -> dict[str, Ar
 
 
 def _check_names(
-    names: Mapping[str, Any],
-    parameters: Mapping[str, inspect.Parameter],
+    names: Collection[str],
+    parameters: Collection[str],
     function: Callable[..., Any],
 ) -> None:
     for name in names:

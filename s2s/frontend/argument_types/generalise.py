@@ -189,7 +189,9 @@ def _sizes_of_names(argument: ArgumentType, example: ArgumentType) -> dict[str, 
         return found
     for leaf, value in zip(leaves, values, strict=True):
         if isinstance(leaf, ShapedArray) and isinstance(value, ShapedArray):
-            for size, number in zip(leaf.shape, value.shape, strict=False):
+            if leaf.ndim != value.ndim:
+                continue
+            for size, number in zip(leaf.shape, value.shape, strict=True):
                 if isinstance(number, int) and str(size) in dims.names_of(size):
                     found[str(size)] = number
     return found

@@ -1,0 +1,109 @@
+"""Verification: a generated module against the user's own function, at random arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2s.errors import UserError
+from s2s.frontend.argument_types import ArgumentType
+from s2s.tree import flatten
+from s2s.verify.arguments import candidates
+from s2s.verify.findings import Disagreement, Findings
+from s2s.verify.laws import Run, Values, check, users_value
+
+_POINTS = 2
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a verification that found no disagreement went."""
+
+    points: int
+    """At how many arguments the functions were compared; 0 if none could be found."""
+    largest_error: float
+    """The largest relative error of a value or a derivative."""
+    problem: str = ""
+    """What the user's function does at the arguments tried, if there were no points."""
+
+
+class VerificationError(UserError):
+    """The generated module does not compute what it is to compute: a fault of s2s."""
+
+
+def verify(
+    fun: Callable[..., Any],
+    generated: Run,
+    types: Mapping[str, ArgumentType],
+    minimum: Mapping[str, int],
+    example: Values | None = None,
+    seconds: float = 5.0,
+) -> Report:
+    """Compare a generated function with the user's, at random arguments of the given types.
+
+    Args:
+        fun: the function of the user's, or a transformation of it, that `generated` computes.
+        generated: the generated function, of arguments by parameter.
+        types: the type of each argument; named dimensions get small sizes.
+        minimum: lower bounds of named dimensions.
+        example: arguments to compare at if the user's function is defined at no random ones.
+        seconds: after this time no further point is begun.
+
+    Raises VerificationError if they disagree.
+    """
+    findings = Findings(deadline=time.monotonic() + seconds)
+    points, problem = 0, ""
+    with _quietly():
+        for args in _with_example(candidates(types, minimum, findings.rng), example):
+            trouble = _trouble(fun, args)
+            if trouble:
+                problem = problem or trouble
+                continue
+            before = findings.compared
+            try:
+                check(fun, generated, args, findings)
+            except Disagreement as error:
+                raise VerificationError(
+                    f"Verification failed: {error}, at a random argument. Nothing was written. "
+                    "This is a fault of s2s; please report it. --no-verify skips the verification."
+                ) from error
+            points += findings.compared > before
+            if points == _POINTS or (points and not findings.has_time()):
+                break
+    return Report(points, findings.largest_error, problem)
+
+
+def _with_example(drawn: Iterator[Values], example: Values | None) -> Iterator[Values]:
+    yield from drawn
+    if example is not None:
+        yield example
+
+
+def _trouble(fun: Callable[..., Any], args: Values) -> str:
+    """Why the user's function is not to be compared at these arguments; empty if it can be."""
+    try:
+        value = users_value(fun, args)
+    except Exception as error:  # whatever the user's function raises outside of its domain
+        return f"raises {type(error).__name__}: {error}"
+    leaves = [np.asarray(leaf) for leaf in flatten(value)[0]]
+    finite = all(np.isfinite(leaf).all() for leaf in leaves if leaf.dtype.kind in "fc")
+    return "" if finite else "is not finite"
+
+
+@contextlib.contextmanager
+def _quietly() -> Generator[None]:
+    """Without the warnings of arithmetic, and without what the user's function prints."""
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        warnings.simplefilter("ignore")
+        yield

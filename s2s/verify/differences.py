@@ -1,0 +1,66 @@
+"""Derivatives by differences, with an estimate of their error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+_FIRST_STEP = 0.1
+_LEVELS = 10
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A derivative, entry by entry, and by how much it may be wrong."""
+
+    value: Array
+    error: Array
+
+
+def slope(function: Callable[[float], Array]) -> Slope:
+    """The derivative of `function(h)` at h = 0, where `function` gives a flat array.
+
+    Ridders's method: central differences for steps from 0.1 on, each half of the one before,
+    extrapolated to a step of zero; for each entry the extrapolation that changed least is taken,
+    and its change is the estimate of the error. Steps at which the function is not finite, or
+    raises an error of arithmetic, are left out. C. J. F. Ridders, "Accurate computation of F'(x)
+    and F'(x)F''(x)", Advances in Engineering Software 4 (1982).
+    """
+    best: Array | None = None
+    error: Array | None = None
+    before: list[Array] = []
+    for level in range(_LEVELS):
+        difference = _central_difference(function, _FIRST_STEP * 0.5**level)
+        if difference is None:
+            before = []
+            continue
+        if best is None or error is None:
+            best, error = difference.copy(), np.full(difference.shape, np.inf)
+        row = [difference]
+        for order, coarser in enumerate(before):
+            finer = row[-1]
+            extrapolated = finer + (finer - coarser) / (4.0 ** (order + 1) - 1.0)
+            change = np.maximum(np.abs(extrapolated - finer), np.abs(extrapolated - coarser))
+            better = change < error
+            np.copyto(best, extrapolated, where=better)
+            np.copyto(error, change, where=better)
+            row.append(extrapolated)
+        before = row
+    if best is None or error is None:
+        return Slope(np.array([np.nan]), np.array([np.inf]))
+    return Slope(best, error)
+
+
+def _central_difference(function: Callable[[float], Array], step: float) -> Array | None:
+    try:
+        above, below = function(step), function(-step)
+    except (ArithmeticError, ValueError):
+        return None
+    if not (np.isfinite(above).all() and np.isfinite(below).all()):
+        return None
+    return (above - below) / (2.0 * step)

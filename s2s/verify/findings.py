@@ -1,0 +1,93 @@
+"""Comparing numbers: what may differ by how much, and the largest error found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from s2s.ir.dtypes import is_inexact
+from s2s.tree import flatten
+from s2s.verify.differences import Array, slope
+
+_OF_SLOPES = {2: 1e-1, 4: 1e-3, 8: 1e-6}
+"""By how much of it a derivative may differ, by the bytes of a real number of its type."""
+
+_OF_VALUES = {2: 1e-2, 4: 1e-4, 8: 1e-9}
+"""By how much a value may differ: what another order of summation changes, and some more."""
+
+_UNDECIDED = 1e-2
+"""A difference quotient that may be wrong by more than this part of it decides nothing."""
+
+
+class Disagreement(Exception):
+    """A generated value that is not what the law says."""
+
+
+@dataclass
+class Findings:
+    """What has been compared so far. No direction is begun after the deadline, in seconds of
+    `time.monotonic`."""
+
+    deadline: float = float("inf")
+    largest_error: float = 0.0
+    """The largest relative error of a value or a derivative."""
+    compared: int = 0
+    """Numbers compared. A derivative at a kink is not."""
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+
+    def has_time(self) -> bool:
+        return time.monotonic() < self.deadline
+
+    def compare_values(self, what: str, found: Any, expected: Any) -> None:
+        """Compare results that must be the same, in structure, shapes, dtypes and values."""
+        (ours, structure), (theirs, expected_structure) = flatten(found), flatten(expected)
+        if str(structure) != str(expected_structure):
+            raise Disagreement(f"{what} has the structure {structure}, not {expected_structure}")
+        for a, b in zip(map(np.asarray, ours), map(np.asarray, theirs), strict=True):
+            self._compare_arrays(what, a, b)
+
+    def _compare_arrays(self, what: str, a: Any, b: Any) -> None:
+        if a.shape != b.shape or a.dtype != b.dtype:
+            ours, theirs = f"{a.dtype}{list(a.shape)}", f"{b.dtype}{list(b.shape)}"
+            raise Disagreement(f"{what} is {ours}, not {theirs}")
+        if not is_inexact(b.dtype):
+            self._take(what, (a != b).astype(float), a == b, a, b)
+            return
+        scale = float(np.max(np.abs(b), initial=0.0))
+        error = np.abs(a - b) / (scale or 1.0)
+        self._take(what, error, error <= _OF_VALUES[np.finfo(b.dtype).bits // 8], a, b)
+
+    def compare_slopes(
+        self, what: str, found: Array, line: Callable[[float], Array], width: int
+    ) -> None:
+        """Compare derivatives with the slopes of `line` at 0.
+
+        `width` is the number of bytes of a real number of the type that they were computed in.
+        """
+        expected = slope(line)
+        if expected.value.shape != found.shape:
+            return
+        size = np.maximum(np.abs(found), np.abs(expected.value))
+        noise = 1e-9 * float(np.max(np.abs(line(0.0)), initial=0.0))
+        doubt = 30.0 * expected.error
+        decided = doubt <= _UNDECIDED * np.maximum(size, noise)
+        difference = np.abs(found - expected.value)
+        fine = difference <= _OF_SLOPES[width] * size + doubt + noise
+        error = difference / np.maximum(size, noise + np.finfo(float).tiny)
+        self._take(what, error[decided], fine[decided], found[decided], expected.value[decided])
+
+    def _take(self, what: str, error: Any, fine: Any, found: Any, expected: Any) -> None:
+        self.compared += int(np.size(error))
+        if not np.all(fine):
+            worst = np.unravel_index(np.argmax(np.where(fine, -1.0, error)), np.shape(error))
+            ours, theirs = (_shown(array[worst]) for array in (found, expected))
+            raise Disagreement(f"{what} is {ours}, not {theirs}")
+        self.largest_error = max(self.largest_error, float(np.max(error, initial=0.0)))
+
+
+def _shown(number: Any) -> str:
+    return np.format_float_positional(number, 10) if number.dtype.kind == "f" else str(number)

@@ -1,0 +1,282 @@
+"""What a transformed function must agree with: one law for each transformation.
+
+Each law compares one transformation with the function inside it, so a composition is verified from
+the outside in, one transformation at a time, down to the user's own function.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from s2s.api.batching import Vmap, axis_of_each_leaf
+from s2s.api.derivatives import JvpFunction, ValueAndGrad, VjpFunction
+from s2s.api.jacobians import Jacobian
+from s2s.api.transformed import Argnums, Transformed, signature
+from s2s.frontend.argument_types import type_of_example
+from s2s.ir.dtypes import is_inexact
+from s2s.tree import flatten, tree_map, unflatten
+from s2s.verify.differences import Array
+from s2s.verify.findings import Findings
+
+Values: TypeAlias = "Mapping[str, Any]"
+"""Arguments by parameter."""
+
+Run: TypeAlias = "Callable[[Values], Any]"
+"""A function of arguments by parameter."""
+
+
+def check(fun: Callable[..., Any], run: Run, args: Values, findings: Findings) -> None:
+    """Compare `run`, which is said to compute `fun`, with the functions inside of `fun`.
+
+    Raises Disagreement. `args` are arguments at which the user's function can be evaluated.
+    """
+    if not isinstance(fun, Transformed):
+        findings.compare_values("the value", run(args), caller(fun)(args))
+        return
+    inner = caller(fun.fun)
+    law(fun, run, inner, args, findings)
+    if isinstance(fun.fun, Transformed):
+        check(fun.fun, inner, inner_arguments(fun, args), findings)
+
+
+def caller(fun: Callable[..., Any]) -> Run:
+    """The function as one of arguments by parameter, which does not write to the arguments."""
+
+    def run(args: Values) -> Any:
+        bound = signature(fun).bind_partial()
+        bound.arguments.update(tree_map(_copied, dict(args)))
+        return fun(*bound.args, **bound.kwargs)
+
+    return run
+
+
+def users_value(fun: Callable[..., Any], args: Values) -> Any:
+    """The value of the user's function in `fun`, for the first of a batch."""
+    while isinstance(fun, Transformed):
+        args, fun = inner_arguments(fun, args), fun.fun
+    return caller(fun)(args)
+
+
+def inner_arguments(fun: Transformed, args: Values) -> Values:
+    """Arguments of the function inside a transformed one; the first of a batch."""
+    if isinstance(fun, Vmap):
+        return _row_of_arguments(_axes(fun, args), args, 0)
+    return {name: args[name] for name in signature(fun.fun).parameters if name in args}
+
+
+def _copied(leaf: Any) -> Any:
+    return leaf.copy() if _is_array(leaf) else leaf
+
+
+def _is_array(leaf: object) -> bool:
+    return isinstance(leaf, np.ndarray)
+
+
+@functools.singledispatch
+def law(fun: Transformed, run: Run, inner: Run, args: Values, findings: Findings) -> None:
+    """Compare a transformed function with the function inside it. Raises Disagreement."""
+    raise NotImplementedError(f"no law says what {type(fun).__name__} must agree with")
+
+
+# -- derivatives ----------------------------------------------------------------------------------
+
+
+@law.register
+def _(fun: ValueAndGrad, run: Run, inner: Run, args: Values, findings: Findings) -> None:
+    found, expected = run(args), inner(args)
+    if fun.with_value:
+        value, gradient = found
+        findings.compare_values("the value", value, expected)
+    elif fun.has_aux:
+        gradient, aux = found
+        findings.compare_values("the auxiliary value", aux, expected[1])
+    else:
+        gradient = found
+    by_name = _by_name(fun, gradient)
+    for direction in _directions(fun, args, findings):
+        line = _line(inner, args, direction, _value_of(fun))
+        slope = np.array([_dot(by_name, direction)])
+        what = f"the derivative along {_shown(direction)}"
+        findings.compare_slopes(what, slope, line, _width(gradient))
+
+
+@law.register
+def _(fun: JvpFunction, run: Run, inner: Run, args: Values, findings: Findings) -> None:
+    inner_args = inner_arguments(fun, args)
+    value, value_dot = run(args)
+    findings.compare_values("the value", value, inner(inner_args))
+    line = _line(inner, inner_args, {name: args[f"{name}_dot"] for name in _wrt(fun)})
+    what = "the derivative along the given direction"
+    findings.compare_slopes(what, _flat(value_dot), line, _width(value_dot))
+
+
+@law.register
+def _(fun: VjpFunction, run: Run, inner: Run, args: Values, findings: Findings) -> None:
+    inner_args = inner_arguments(fun, args)
+    value, bars = run(args)
+    findings.compare_values("the value", value, inner(inner_args))
+    y_bar, by_name = _flat(args["y_bar"]), _by_name(fun, bars)
+
+    def weighted(value: Any) -> Any:
+        return _flat(value) @ y_bar
+
+    for direction in _directions(fun, inner_args, findings):
+        line = _line(inner, inner_args, direction, weighted)
+        slope = np.array([_dot(by_name, direction)])
+        what = f"the product of the cotangents with {_shown(direction)}"
+        findings.compare_slopes(what, slope, line, _width(bars))
+
+
+@law.register
+def _(fun: Jacobian, run: Run, inner: Run, args: Values, findings: Findings) -> None:
+    found, expected = run(args), inner(args)
+    if fun.has_aux:
+        found, aux = found
+        findings.compare_values("the auxiliary value", aux, expected[1])
+    blocks = [np.asarray(block, np.float64) for block in flatten(found)[0]]
+    for direction in _directions(fun, args, findings):
+        steps = flatten([direction[name] for name in _wrt(fun)])[0]
+        products: list[Any] = []
+        for start in range(0, len(blocks), len(steps)):
+            row = zip(blocks[start : start + len(steps)], steps, strict=True)
+            products.append(sum(np.tensordot(block, v, axes=v.ndim) for block, v in row))
+        line = _line(inner, args, direction, _value_of(fun))
+        what = f"the Jacobian's product with {_shown(direction)}"
+        findings.compare_slopes(what, _flat(products), line, _width(found))
+
+
+def _wrt(fun: Any) -> list[str]:
+    """The parameters that a transformation differentiates."""
+    names = list(signature(fun.fun).parameters)
+    argnums: Argnums = fun.argnums
+    wanted: Sequence[int | str] = [argnums] if isinstance(argnums, (int, str)) else argnums
+    return [one if isinstance(one, str) else names[one] for one in wanted]
+
+
+def _by_name(fun: Any, derivatives: Any) -> dict[str, Any]:
+    """The part of a derivative for each differentiated parameter."""
+    is_one = isinstance(fun.argnums, (int, str))
+    return dict(zip(_wrt(fun), [derivatives] if is_one else derivatives, strict=True))
+
+
+def _value_of(fun: Any) -> Callable[[Any], Any]:
+    """What is differentiated in a result of the function inside `fun`."""
+    return (lambda result: result[0]) if fun.has_aux else (lambda result: result)
+
+
+def _directions(fun: Any, args: Values, findings: Findings) -> Iterator[dict[str, Any]]:
+    """Directions for the differentiated arguments: one for all, then one for each of their parts.
+
+    A part's direction is as large as the part, so that the steps are.
+    """
+    leaves, structure = flatten({name: args[name] for name in _wrt(fun)})
+    drawn = [
+        findings.rng.standard_normal(np.shape(leaf)) * (_largest(leaf) or 1.0) for leaf in leaves
+    ]
+    yield unflatten(structure, drawn)
+    for chosen in range(len(leaves) if len(leaves) > 1 else 0):
+        if not findings.has_time():
+            return
+        parts = [v if i == chosen else np.zeros_like(v) for i, v in enumerate(drawn)]
+        yield unflatten(structure, parts)
+
+
+def _largest(leaf: Any) -> float:
+    return float(np.max(np.abs(leaf), initial=0.0))
+
+
+def _shown(direction: Values) -> str:
+    names = [name for name, part in direction.items() if any(map(_largest, flatten(part)[0]))]
+    return f"a direction of {' and '.join(names)}"
+
+
+def _line(
+    inner: Run, args: Values, direction: Values, value_of: Callable[[Any], Any] | None = None
+) -> Callable[[float], Array]:
+    """The function `h -> value_of(inner(args + h * direction))`, flat."""
+
+    def at(h: float) -> Array:
+        def moved(leaf: Any, step: Any) -> Any:
+            return _add(leaf, h * np.asarray(step, np.float64))
+
+        changed = {name: tree_map(moved, args[name], part) for name, part in direction.items()}
+        result = inner({**args, **changed})
+        return _flat(result if value_of is None else value_of(result))
+
+    return at
+
+
+def _add(leaf: Any, step: Any) -> Any:
+    # In double precision, so that single precision does not spoil the difference quotient.
+    if type(leaf) is float:
+        return leaf + float(step)
+    total = np.asarray(leaf, np.result_type(leaf, np.float64)) + step
+    return total if total.shape else total[()]
+
+
+def _flat(tree: Any) -> Array:
+    """The inexact leaves of a tree as one array of real numbers."""
+    parts: list[Any] = [
+        np.asarray(leaf).reshape(-1)
+        for leaf in flatten(tree)[0]
+        if is_inexact(np.asarray(leaf).dtype)
+    ]
+    whole: Any = np.concatenate(parts) if parts else np.zeros(0)
+    if whole.dtype.kind == "c":
+        whole = np.concatenate([whole.real, whole.imag])
+    return np.asarray(whole, np.float64)
+
+
+def _width(tree: Any) -> int:
+    """The bytes of a real number of the least precise leaf."""
+    dtypes = [np.asarray(leaf).dtype for leaf in flatten(tree)[0]]
+    return min((np.finfo(dtype).bits // 8 for dtype in dtypes if is_inexact(dtype)), default=8)
+
+
+def _dot(a: Any, b: Any) -> float:
+    """The inner product of two trees of real numbers of the same structure."""
+    return float(_flat(a) @ _flat(b))
+
+
+# -- batching -------------------------------------------------------------------------------------
+
+
+@law.register
+def _(fun: Vmap, run: Run, inner: Run, args: Values, findings: Findings) -> None:
+    axes = _axes(fun, args)
+    found = run(args)
+    leaves, structure = flatten(found)
+    out_axes = axis_of_each_leaf(fun.out_axes, found, "out_axes")
+    size = next(
+        leaf.shape[axis]
+        for name, argument in args.items()
+        for leaf, axis in zip(flatten(argument)[0], axes[name], strict=True)
+        if axis is not None and _is_array(leaf)
+    )
+    for index in range(min(size, 3)):
+        ours = [_row(leaf, axis, index) for leaf, axis in zip(leaves, out_axes, strict=True)]
+        expected = inner(_row_of_arguments(axes, args, index))
+        findings.compare_values(f"entry {index} of the batch", unflatten(structure, ours), expected)
+
+
+def _axes(fun: Vmap, args: Values) -> dict[str, list[int | None]]:
+    return fun.axes_of_parameters({name: type_of_example(value) for name, value in args.items()})
+
+
+def _row_of_arguments(
+    axes: Mapping[str, Sequence[int | None]], args: Values, index: int
+) -> dict[str, Any]:
+    rows: dict[str, Any] = {}
+    for name, argument in args.items():
+        leaves, structure = flatten(argument)
+        parts = [_row(leaf, axis, index) for leaf, axis in zip(leaves, axes[name], strict=True)]
+        rows[name] = unflatten(structure, parts)
+    return rows
+
+
+def _row(leaf: Any, axis: int | None, index: int) -> Any:
+    return np.take(leaf, index, axis) if _is_array(leaf) and axis is not None else leaf
