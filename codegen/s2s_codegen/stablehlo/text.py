@@ -1,0 +1,92 @@
+"""Types, constants and locations as StableHLO text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from s2s.ir.dims import Dim, Shape
+from s2s.ir.dtypes import DType
+from s2s.ir.jaxpr import ShapedArray, Source
+
+ELEMENT_TYPES: dict[str, str] = {
+    "bool": "i1",
+    **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"ui{bits}" for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": f"f{bits}" for bits in (16, 32, 64)},
+    "bfloat16": "bf16",
+    "complex64": "complex<f32>",
+    "complex128": "complex<f64>",
+}
+"""MLIR's name of each NumPy element type."""
+
+
+def element_type(dtype: DType) -> str:
+    """`f64` for float64, `i1` for bool."""
+    return ELEMENT_TYPES[dtype.name]
+
+
+def tensor_type(aval: ShapedArray) -> str:
+    """`tensor<3x?xf64>`; a named dimension is a `?`."""
+    return tensor(aval.shape, element_type(aval.dtype))
+
+
+def tensor(shape: Shape, element: str) -> str:
+    """A tensor type from a shape and an element type's name."""
+    sizes = "".join(f"{'?' if isinstance(size, Dim) else size}x" for size in shape)
+    return f"tensor<{sizes}{element}>"
+
+
+def function_type(operands: Sequence[str], results: Sequence[str]) -> str:
+    """`(tensor<f64>) -> tensor<f64>`; several results stand in parentheses."""
+    left = f"({', '.join(operands)})"
+    right = results[0] if len(results) == 1 else f"({', '.join(results)})"
+    return f"{left} -> {right}"
+
+
+def number(value: Any, dtype: DType) -> str:
+    """One element of a constant: exact to the last bit, infinities and NaN in hexadecimal."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind in "iu":
+        return str(int(value))
+    if dtype.kind == "c":
+        part = np.dtype(f"f{dtype.itemsize // 2}")
+        return f"({number(value.real, part)}, {number(value.imag, part)})"
+    if math.isfinite(value):
+        # The shortest text that reads back as the same number of this type.
+        text = repr(float(value)) if dtype == np.float64 else repr(float(str(dtype.type(value))))
+        mantissa, letter, exponent = text.partition("e")
+        point = mantissa if "." in mantissa else f"{mantissa}.0"
+        return f"{point}{letter}{exponent}"
+    bits = np.array(value, dtype).view(f"u{dtype.itemsize}").item()
+    return f"0x{bits:0{2 * dtype.itemsize}X}"
+
+
+def dense(value: Any, dtype: DType) -> str:
+    """`dense<[1.0, 2.0]>` for an array or a number; large arrays as their bytes."""
+    array = np.asarray(value, dtype)
+    if array.size == 0:
+        return "dense<>"
+    if array.size > 32 and dtype.kind != "b":
+        little = np.ascontiguousarray(array).astype(dtype.newbyteorder("<"), copy=False)
+        return f'dense<"0x{little.tobytes().hex().upper()}">'
+
+    def nested(part: Any) -> str:
+        if part.ndim == 0:
+            return number(part[()], dtype)
+        return f"[{', '.join(map(nested, part))}]"
+
+    return f"dense<{nested(array)}>"
+
+
+def location(name: str | None, source: Source | None) -> str:
+    """`loc("loss"("model.py":12:1))`, so that profiles and errors speak of the user's lines."""
+    if source is None:
+        return f"loc({json.dumps(name)})" if name else "loc(unknown)"
+    at = f"{json.dumps(source.file)}:{source.line}:1"
+    return f"loc({json.dumps(name)}({at}))" if name else f"loc({at})"
