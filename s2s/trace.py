@@ -39,15 +39,15 @@ class Tracer:
     what builders make once `s2s.numpy` has registered it in `tracer_type`.
     """
 
-    __slots__ = ("__weakref__", "builder", "var")
+    __slots__ = ("__weakref__", "builder", "variable")
 
     def __init__(self, builder: Builder, var: Var) -> None:
         self.builder = builder
-        self.var = var
+        self.variable = var
 
     @property
     def aval(self) -> ShapedArray:
-        return self.var.aval
+        return self.variable.aval
 
     def __copy__(self) -> Tracer:
         return self
@@ -56,7 +56,7 @@ class Tracer:
         return self
 
     def __repr__(self) -> str:
-        return f"<traced {self.var.name or 'value'}: {self.var.aval}>"
+        return f"<traced {self.variable.name or 'value'}: {self.variable.aval}>"
 
 
 tracer_type: list[type[Tracer]] = [Tracer]
@@ -106,12 +106,12 @@ class Builder:
                 for var in eqn.outvars:
                     self._producers[var] = eqn
             self._scanned = len(self.eqns)
-        return self._producers.get(value.var)
+        return self._producers.get(value.variable)
 
     def atom(self, value: Value) -> Atom:
         """The variable or literal for an operand; arrays and outer tracers become constvars."""
         if isinstance(value, Tracer):
-            return value.var if value.builder is self else self._capture(value, value.aval)
+            return value.variable if value.builder is self else self._capture(value, value.aval)
         if isinstance(value, Literal):
             return value
         if isinstance(value, np.ndarray):
@@ -123,11 +123,11 @@ class Builder:
         """The constvar for an array or a value of another builder: the same as the last time,
         unless the array was changed since."""
         # A mutable traced array is another value after each update, hence the variable's identity.
-        identity = id(value.var) if isinstance(value, Tracer) else id(value)
+        identity = id(value.variable) if isinstance(value, Tracer) else id(value)
         original, const, var = self._captured.get(identity, (None, None, None))
         if var is None or (const is not original and const.tobytes() != original.tobytes()):
             if isinstance(value, Tracer):
-                const, name = tracer_of(value.builder, value.var), value.var.name
+                const, name = tracer_of(value.builder, value.variable), value.variable.name
                 original = const
             else:
                 original, const = value, unchanging(value)
@@ -342,7 +342,7 @@ def known_value(value: Value) -> Any:
     constants = dict(zip(builder.constvars, builder.consts, strict=True))
     found: dict[Var, Any] = {}
     needed: set[int] = set()
-    stack: list[Atom] = [value.var]
+    stack: list[Atom] = [value.variable]
     while stack:
         atom = stack.pop()
         if isinstance(atom, Literal) or atom in found:
@@ -359,7 +359,7 @@ def known_value(value: Value) -> Any:
         else:
             return None
     eqns = [eqn for eqn in builder.eqns if id(eqn) in needed]
-    jaxpr = Jaxpr(list(found), [], eqns, [value.var])
+    jaxpr = Jaxpr(list(found), [], eqns, [value.variable])
     return evaluate(ClosedJaxpr(jaxpr, tuple(found.values())))[0]
 
 
@@ -375,8 +375,8 @@ def named(value: Value, name: str) -> Value:
     Of a NumPy array, the name is that of the constvar that it becomes where it is used.
     """
     if isinstance(value, Tracer):
-        if value.var.name is None:
-            value.var.name = name
+        if value.variable.name is None:
+            value.variable.name = name
     elif isinstance(value, np.ndarray) and _builders:
         _builders[-1].array_names.setdefault(id(value), (value, name))
     return value

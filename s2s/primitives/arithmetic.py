@@ -145,7 +145,7 @@ class Div(Binary):
 
 
 def _is(x: Value, y: Value) -> bool:
-    return isinstance(x, Tracer) and isinstance(y, Tracer) and x.var is y.var
+    return isinstance(x, Tracer) and isinstance(y, Tracer) and x.variable is y.variable
 
 
 class FloorDivide(LocallyConstant):

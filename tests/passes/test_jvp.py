@@ -38,7 +38,7 @@ def test_what_does_not_depend_on_an_active_input_has_no_tangent() -> None:
 def test_names_and_phases_are_handed_on() -> None:
     def fun(x):
         y = lax.sin(x)
-        y.var.name = "wave"
+        y.variable.name = "wave"
         return lax.exp(y)
 
     after, _ = jvp(program(fun, f64(), names=["angle"]), [True])

@@ -1,0 +1,250 @@
+"""Indexing by anything that NumPy allows: basic, by arrays of integers, and by masks known now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from s2s import lax
+from s2s.ir.dims import Dim, Size, same_size
+from s2s.ir.dtypes import PYTHON_SCALARS
+from s2s.numpy.arguments import as_axis, shape_text
+from s2s.numpy.broadcasting import another, common_shape, stretched
+from s2s.numpy.creation import counted
+from s2s.numpy.promotion import array_operand, aval_of_operand, operand, shape_of
+from s2s.numpy.registry import counterpart, mistake
+from s2s.numpy.shaping import moveaxis, ravel, with_axes
+from s2s.numpy.slicing import Span, place_of_integer, span_of_slice, take_spans
+from s2s.primitive import Value
+from s2s.trace import Tracer, known_value
+
+_MASK = (
+    "selecting elements by a mask gives as many elements as the mask is true for, which depends on "
+    "values; use np.where(mask, x, 0) or multiply by the mask"
+)
+
+
+@dataclass
+class Index:
+    """An index taken apart: what happens to each axis of the array, and where new axes go."""
+
+    spans: list[Span] = field(default_factory=list[Span])
+    """For each axis the elements taken: one for an integer, all for an array of indices."""
+    integers: dict[int, Size] = field(default_factory=dict[int, Size])
+    """The axes that an integer known now removes, and its place."""
+    arrays: dict[int, Value] = field(default_factory=dict[int, Value])
+    """The axes that an array of integers, or a traced integer, indexes."""
+    layout: list[Any] = field(default_factory=list[Any])
+    """The items in the order they were given: an axis, None for a new one, or `...`."""
+
+
+def getitem(value: Any, index: Any) -> Value:
+    """`value[index]`, where one of the two is traced."""
+    value = operand(value, "indexing")
+    if aval_of_operand(value).weak_type:
+        raise mistake("a Python number cannot be indexed")
+    parsed = _parse(shape_of(value), index if isinstance(index, tuple) else (index,))
+    if any(shape_of(array) for array in parsed.arrays.values()):
+        return _by_arrays(value, parsed)
+    spans = list(parsed.spans)
+    for axis, place in parsed.integers.items():
+        spans[axis] = Span(place, place + 1)
+    result = take_spans(value, spans)
+    if parsed.arrays:
+        result = lax.take_at(result, tuple(parsed.arrays), list(parsed.arrays.values()))
+    gone = [axis for axis in parsed.integers if axis not in parsed.arrays]
+    gone = [axis - sum(other < axis for other in parsed.arrays) for axis in gone]
+    if gone:
+        result = lax.squeeze(result, tuple(sorted(gone)))
+    kept = [i for i in parsed.layout if i is not Ellipsis and not _removed(parsed, i)]
+    result = with_axes(result, [place for place, item in enumerate(kept) if item is None])
+    return another(result, value)
+
+
+def _removed(index: Index, axis: int) -> bool:
+    return axis in index.integers or axis in index.arrays
+
+
+def _by_arrays(value: Value, index: Index) -> Value:
+    """Indexing with arrays of integers, among which single integers count as arrays too."""
+    result = take_spans(value, index.spans)
+    axes = sorted([*index.integers, *index.arrays])
+    indices = [index.integers.get(axis, index.arrays.get(axis)) for axis in axes]
+    indices = [operand(i, "an index") for i in indices]
+    shape = common_shape("an index", [shape_of(i) for i in indices])
+    indices = [stretched(i, shape) if shape_of(i) else i for i in indices]
+    result = lax.take_at(result, tuple(axes), indices)
+    # The primitive puts the indices' axes where the indexed axes stood, or first if others are
+    # between these. NumPy also puts them first if a new axis or `...` stands between.
+    rest = [axis for axis in range(len(index.spans)) if axis not in axes]
+    adjacent = axes == list(range(axes[0], axes[-1] + 1))
+    place = sum(axis < axes[0] for axis in rest) if adjacent else 0
+    given = index.layout
+    first, last = given.index(axes[0]), given.index(axes[-1])
+    if adjacent and any(item in (None, Ellipsis) for item in given[first:last]):
+        moved = tuple(range(place, place + len(shape)))
+        result = moveaxis(result, moved, tuple(range(len(shape))))
+        adjacent, place = False, 0
+    final: list[str | None] = []
+    for position, item in enumerate(given):
+        if adjacent and position == first:
+            final.extend(["index"] * len(shape))
+        if item is None:
+            final.append(None)
+        elif item in rest:
+            final.append("rest")
+    if not adjacent:
+        final = ["index"] * len(shape) + final
+    return with_axes(result, [axis for axis, item in enumerate(final) if item is None])
+
+
+def _parse(shape: Sequence[Size], items: tuple[Any, ...]) -> Index:
+    items = _with_masks_as_indices(items)
+    consumed = sum(item is not None and item is not Ellipsis for item in items)
+    if consumed > len(shape):
+        raise mistake(
+            f"too many indices: the array has {len(shape)} dimensions, but {consumed} were indexed"
+        )
+    dots = [position for position, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise mistake("an index can have only one '...'")
+    position = dots[0] if dots else len(items)
+    whole = (Ellipsis, *(slice(None),) * (len(shape) - consumed))
+    items = (*items[:position], *whole, *items[position + 1 :])
+    found = Index()
+    axis = 0
+    for item in items:
+        if item is None or item is Ellipsis:
+            found.layout.append(item)
+            continue
+        size = shape[axis]
+        span = Span(0, size)
+        if isinstance(item, slice):
+            span = span_of_slice(item, size)
+        elif isinstance(item, (Tracer, np.ndarray)) and not _is_integer(item):
+            found.arrays[axis] = _checked(item, size, axis)
+        elif isinstance(item, (list, tuple)):
+            found.arrays[axis] = _checked(_as_indices(item), size, axis)
+        else:
+            found.integers[axis] = _integer(item, size, axis)
+        found.spans.append(span)
+        found.layout.append(axis)
+        axis += 1
+    return found
+
+
+def _is_integer(item: Any) -> bool:
+    return isinstance(item, np.ndarray) and item.ndim == 0
+
+
+def _integer(item: Any, size: Size, axis: int) -> Size:
+    if isinstance(item, (bool, np.bool_)) or not (
+        isinstance(item, (int, np.integer, Dim, np.ndarray)) or hasattr(item, "__index__")
+    ):
+        raise mistake(
+            "only integers, slices, '...', None and arrays of integers can index an array, "
+            f"not {type(item).__name__}"
+        )
+    return place_of_integer(item, size, axis)
+
+
+def _as_indices(items: Any) -> Value:
+    value = operand(items, "an index")
+    if isinstance(value, np.ndarray) and value.size == 0:
+        return value.astype(np.int64)
+    return value
+
+
+def _checked(item: Value, size: Size, axis: int) -> Value:
+    """An array of indices, within the axis as far as both are known."""
+    if aval_of_operand(item).dtype.kind not in "iu":
+        name = aval_of_operand(item).dtype.name
+        raise mistake(f"an array is indexed by integers, not by an array of {name}")
+    if isinstance(item, np.ndarray) and isinstance(size, int) and item.size:
+        lowest, highest = int(item.min()), int(item.max())
+        if lowest < -size or highest >= size:
+            wrong = lowest if lowest < -size else highest
+            raise mistake(f"index {wrong} is out of bounds for axis {axis} of size {size}")
+    return item
+
+
+def _with_masks_as_indices(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Masks whose values are known as the indices of their true elements."""
+    result: list[Any] = []
+    for item in items:
+        if isinstance(item, (list, tuple)) and _all_boolean(item):
+            item = np.asarray(item)
+        if isinstance(item, Tracer) and item.variable.aval.dtype.kind == "b":
+            item = known_value(item)
+            if item is None:
+                raise mistake(_MASK)
+        if isinstance(item, np.ndarray) and item.dtype.kind == "b" and item.ndim:
+            result.extend(np.nonzero(item))
+        else:
+            result.append(item)
+    return tuple(result)
+
+
+def _all_boolean(items: Any) -> bool:
+    if isinstance(items, (list, tuple)):
+        entries: Sequence[Any] = items
+        return bool(entries) and all(_all_boolean(item) for item in entries)
+    return isinstance(items, (bool, np.bool_))
+
+
+# -- functions -------------------------------------------------------------------------------------
+
+
+@counterpart(np.take)
+def take(a: Any, indices: Any, axis: Any = None) -> Value:
+    """The elements at indices along an axis, or of the array in row-major order."""
+    value = array_operand(a, "np.take")
+    if axis is None:
+        value, axis = ravel(value), 0
+    place = as_axis(axis, len(shape_of(value)), "np.take")
+    return getitem(value, (*[slice(None)] * place, _one_index(indices)))
+
+
+def _one_index(indices: Any) -> Any:
+    """Indices that are one item of an index: a tuple would be several."""
+    return list(indices) if isinstance(indices, tuple) else indices
+
+
+@counterpart(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Value:
+    """For each place along the other axes, the elements at its own indices along one axis."""
+    value = array_operand(arr, "np.take_along_axis")
+    chosen = array_operand(indices, "np.take_along_axis")
+    if axis is None:
+        value, axis = ravel(value), 0
+    rank = len(shape_of(value))
+    place = as_axis(axis, rank, "np.take_along_axis")
+    if len(shape_of(chosen)) != rank:
+        raise mistake("np.take_along_axis: the indices have other dimensions than the array")
+    shapes = [shape_of(value), shape_of(chosen)]
+    shape = list(common_shape("np.take_along_axis", [_without(s, place) for s in shapes]))
+    shape.insert(place, shape_of(chosen)[place])
+    index = [
+        stretched(chosen, tuple(shape)) if other == place else counted(tuple(shape), other)
+        for other in range(rank)
+    ]
+    return lax.take_at(value, tuple(range(rank)), index)
+
+
+def _without(shape: Sequence[Size], axis: int) -> tuple[Size, ...]:
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def as_python_number(value: Value, index: tuple[Any, ...]) -> Value:
+    """`value.item(*index)`: one element as a Python number."""
+    if index:
+        value = getitem(value, index[0] if len(index) == 1 else index)
+    elif not all(same_size(size, 1) for size in shape_of(value)):
+        raise mistake(f".item() of an array of shape {shape_text(shape_of(value))}")
+    element = lax.reshape(value, ())
+    dtype = aval_of_operand(element).dtype
+    python = next(d for d in PYTHON_SCALARS.values() if d.kind == dtype.kind.replace("u", "i"))
+    return lax.convert_element_type(element, python, weak_type=True)

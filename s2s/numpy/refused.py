@@ -1,0 +1,94 @@
+"""NumPy functions that are refused by name, with the reason and a way out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from s2s.numpy.registry import refuse
+
+refuse(
+    "how many elements the result has depends on values, and the types of all results must follow "
+    "from those of the arguments; use np.where(condition, x, y), or multiply by the condition",
+    np.nonzero,
+    np.flatnonzero,
+    np.argwhere,
+    np.extract,
+    np.compress,
+    np.unique,
+    np.unique_values,
+    np.unique_counts,
+    np.unique_inverse,
+    np.unique_all,
+    np.setdiff1d,
+    np.intersect1d,
+    np.union1d,
+    np.setxor1d,
+    np.trim_zeros,
+    np.delete,
+    np.histogram,
+    np.bincount,
+)
+refuse(
+    "changing an array in place is not supported yet; build a new array, for example with "
+    "np.where, np.concatenate or np.stack",
+    np.copyto,
+    np.put,
+    np.place,
+    np.putmask,
+    np.put_along_axis,
+    np.fill_diagonal,
+)
+refuse(
+    "sorting is not supported yet",
+    np.sort,
+    np.argsort,
+    np.partition,
+    np.argpartition,
+    np.lexsort,
+    np.median,
+    np.nanmedian,
+    np.percentile,
+    np.quantile,
+    np.searchsorted,
+    np.digitize,
+)
+refuse(
+    "linear algebra beyond products and norms is not supported yet",
+    np.linalg.inv,
+    np.linalg.solve,
+    np.linalg.det,
+    np.linalg.slogdet,
+    np.linalg.cholesky,
+    np.linalg.qr,
+    np.linalg.svd,
+    np.linalg.eig,
+    np.linalg.eigh,
+    np.linalg.eigvals,
+    np.linalg.eigvalsh,
+    np.linalg.lstsq,
+    np.linalg.pinv,
+    np.linalg.matrix_rank,
+    np.linalg.cond,
+)
+refuse(
+    "complex numbers are not supported yet; write the function on the real and imaginary parts",
+    np.fft.fft,
+    np.fft.ifft,
+    np.fft.rfft,
+    np.fft.irfft,
+    np.angle,
+)
+refuse(
+    "input and output under tracing are not supported; return the value, and write it outside",
+    np.save,
+    np.savez,
+    np.savetxt,
+    np.load,
+    np.loadtxt,
+)
+refuse(
+    "a Python function called for parts of an array is not supported; write it on whole arrays",
+    np.apply_along_axis,
+    np.apply_over_axes,
+    np.piecewise,
+)

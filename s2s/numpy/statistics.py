@@ -1,0 +1,267 @@
+"""Means, variances and norms, with the same steps in the same order as NumPy's own.
+
+Their values are NumPy's to the last bit, with these exceptions: where 32-bit floats are averaged
+over more than 2**24 elements, since NumPy divides by the count in 64 bits; and the 2-norm of an
+array that is not row-major in memory, since NumPy sums in memory order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from s2s import lax
+from s2s.ir.dims import Dim, Size, product
+from s2s.ir.dtypes import FLOAT64, DType
+from s2s.numpy.arguments import as_axes, shape_text
+from s2s.numpy.arithmetic import absolute, divide, multiply, subtract
+from s2s.numpy.broadcasting import stretched
+from s2s.numpy.elementary import sqrt, square
+from s2s.numpy.promotion import (
+    array_operand,
+    aval_of_operand,
+    convert,
+    element_type,
+    operand,
+    shape_of,
+)
+from s2s.numpy.reductions import max as greatest, min as least, sum as total, with_kept_axes
+from s2s.numpy.registry import counterpart, mistake
+from s2s.primitive import Value
+
+
+def _as_mean(dtype: DType, wanted: Any) -> DType:
+    """The element type that means are computed in."""
+    if wanted is not None:
+        return element_type(wanted)
+    return dtype if dtype.kind in "fc" else FLOAT64
+
+
+def count_of(value: Value, axes: tuple[int, ...]) -> Size:
+    """How many elements are reduced over `axes`."""
+    shape = shape_of(value)
+    return product([shape[axis] for axis in axes])
+
+
+def as_divisor(count: Size, dtype: DType) -> Value:
+    """A number of elements in the element type of what it divides."""
+    return convert(lax.dim_as_value(count) if isinstance(count, Dim) else count, dtype)
+
+
+@counterpart(np.mean)
+def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
+    """The arithmetic mean over axes: the sum divided by the count."""
+    value = array_operand(a, "np.mean")
+    own = aval_of_operand(value).dtype
+    kind = _as_mean(own, dtype)
+    axes = as_axes(axis, len(shape_of(value)), "np.mean")
+    # Half precision is summed in single precision.
+    summed = np.dtype(np.float32) if kind == np.float16 and dtype is None else kind
+    result = total(convert(value, summed), axes, keepdims=keepdims)
+    result = lax.div(result, as_divisor(count_of(value, axes), summed))
+    return convert(result, kind) if summed != kind else result
+
+
+@counterpart(np.var)
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    mean: Any = None,
+    correction: Any = None,
+) -> Value:
+    """The mean of the squared deviations from the mean, over the count minus `ddof`."""
+    value = array_operand(a, "np.var")
+    ddof = _degrees(ddof, correction, "np.var")
+    axes = as_axes(axis, len(shape_of(value)), "np.var")
+    kind = _as_mean(aval_of_operand(value).dtype, dtype)
+    count = count_of(value, axes)
+    if mean is None:
+        centre = total(convert(value, kind), axes, keepdims=True)
+        centre = lax.div(centre, as_divisor(count, kind))
+    else:
+        centre = operand(mean, "np.var")
+    deviations = square(subtract(value, centre))
+    result = total(convert(deviations, kind), axes, keepdims=keepdims)
+    return lax.div(result, _freedom(count, ddof, kind))
+
+
+@counterpart(np.std)
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    mean: Any = None,
+    correction: Any = None,
+) -> Value:
+    """The square root of the variance."""
+    ddof = _degrees(ddof, correction, "np.std")
+    return sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims, mean=mean))
+
+
+def _degrees(ddof: Any, correction: Any, function: str) -> Any:
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise mistake(f"{function}: give either ddof or correction, not both")
+    return correction
+
+
+def _freedom(count: Size, ddof: Any, dtype: DType) -> Value:
+    """The count minus `ddof`, at least zero."""
+    if isinstance(ddof, (int, np.integer)):
+        left = count - int(ddof)
+        if isinstance(left, int):
+            return dtype.type(left if left > 0 else 0)
+        return as_divisor(left, dtype)
+    if isinstance(count, Dim):
+        return convert(subtract(lax.dim_as_value(count), ddof), dtype)
+    return convert(operand(np.maximum(count - ddof, 0)), dtype)
+
+
+@counterpart(np.average)
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
+) -> Any:
+    """The mean over axes, or the weighted mean: weights of the shape of the array, or of the axis.
+
+    Weights that sum to zero give what dividing by zero gives, where NumPy raises an error.
+    """
+    value = array_operand(a, "np.average")
+    axes = as_axes(axis, len(shape_of(value)), "np.average")
+    if weights is None:
+        result = mean(value, axes, keepdims=keepdims)
+        if not returned:
+            return result
+        dtype = aval_of_operand(result).dtype
+        return result, stretched(as_divisor(count_of(value, axes), dtype), shape_of(result))
+    weight = array_operand(weights, "np.average")
+    kinds = [aval_of_operand(value).dtype, aval_of_operand(weight).dtype]
+    kind = np.result_type(*kinds, *([FLOAT64] if kinds[0].kind in "biu" else []))
+    weight = _weights_along(weight, value, axis, axes)
+    scale = total(weight, axes, dtype=kind, keepdims=keepdims)
+    products = multiply(convert(value, kind), convert(weight, kind))
+    result = lax.div(total(products, axes, keepdims=keepdims), scale)
+    return (result, scale) if returned else result
+
+
+def _weights_along(weight: Value, value: Value, axis: Any, axes: tuple[int, ...]) -> Value:
+    """Weights of the shape of the array, or of the axes averaged over, as those of the array."""
+    shape, own = shape_of(value), shape_of(weight)
+    if len(own) == len(shape):
+        return stretched(weight, shape)
+    if axis is None or len(own) != len(axes):
+        raise mistake(
+            f"np.average: weights of shape {shape_text(own)} for an array of shape "
+            f"{shape_text(shape)} need the axis that they belong to"
+        )
+    order = sorted(range(len(axes)), key=lambda place: axes[place])
+    return lax.broadcast_in_dim(lax.transpose(weight, order), shape, tuple(sorted(axes)))
+
+
+# -- with NaN as missing values --------------------------------------------------------------------
+
+
+def _without_nan(a: Any, instead: float, function: str) -> tuple[Value, Value | None]:
+    """The array with NaN replaced, and where it was NaN."""
+    value = array_operand(a, function)
+    dtype = aval_of_operand(value).dtype
+    if dtype.kind != "f":
+        return value, None
+    missing = lax.isnan(value)
+    return lax.select_n(missing, value, dtype.type(instead)), missing
+
+
+@counterpart(np.nansum)
+def nansum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
+    """The sum over axes of the elements that are not NaN."""
+    return total(_without_nan(a, 0.0, "np.nansum")[0], axis, dtype, keepdims=keepdims)
+
+
+@counterpart(np.nanprod)
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
+    """The product over axes of the elements that are not NaN."""
+    from s2s.numpy.reductions import prod
+
+    return prod(_without_nan(a, 1.0, "np.nanprod")[0], axis, dtype, keepdims=keepdims)
+
+
+@counterpart(np.nanmean)
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
+    """The mean over axes of the elements that are not NaN."""
+    value, missing = _without_nan(a, 0.0, "np.nanmean")
+    if missing is None:
+        return mean(value, axis, dtype, keepdims=keepdims)
+    count = total(lax.bitwise_not(missing), axis, keepdims=keepdims)
+    summed = total(value, axis, dtype, keepdims=keepdims)
+    return convert(divide(summed, count), aval_of_operand(summed).dtype)
+
+
+# -- norms -----------------------------------------------------------------------------------------
+
+
+@counterpart(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Value:
+    """The norm of vectors (of order 1, 2, inf, -inf, 0 or a number), or of matrices ('fro', 1, inf,
+    -inf, -1)."""
+    value = array_operand(x, "np.linalg.norm")
+    if aval_of_operand(value).dtype.kind in "biu":
+        value = convert(value, FLOAT64)
+    shape = shape_of(value)
+    if axis is None and (
+        ord is None or (ord in ("f", "fro") and len(shape) == 2) or (ord == 2 and len(shape) == 1)
+    ):
+        flat = lax.reshape(value, (product(shape),))
+        result = sqrt(lax.dot_general(flat, flat, (((0,), (0,)), ((), ()))))
+        return with_kept_axes(result, tuple(range(len(shape))), keepdims)
+    axes = as_axes(axis, len(shape), "np.linalg.norm")
+    if len(axes) == 1:
+        return _vector_norm(value, ord, axes, keepdims)
+    if len(axes) == 2:
+        return _matrix_norm(value, ord, axes, keepdims)
+    raise mistake("np.linalg.norm is of vectors or of matrices; give one axis or two")
+
+
+def _vector_norm(value: Value, order: Any, axes: tuple[int, ...], keepdims: Any) -> Value:
+    if order is None or (not isinstance(order, str) and order == 2):
+        return sqrt(total(multiply(value, value), axes, keepdims=keepdims))
+    if isinstance(order, str):
+        raise mistake(f"np.linalg.norm: {order!r} is not a norm of vectors")
+    if order == np.inf:
+        return greatest(absolute(value), axes, keepdims=keepdims)
+    if order == -np.inf:
+        return least(absolute(value), axes, keepdims=keepdims)
+    dtype = aval_of_operand(value).dtype
+    if order == 0:
+        nonzero = convert(lax.ne(value, dtype.type(0)), dtype)
+        return total(nonzero, axes, keepdims=keepdims)
+    if order == 1:
+        return total(absolute(value), axes, keepdims=keepdims)
+    from s2s.numpy.powers import power
+
+    summed = total(power(absolute(value), order), axes, keepdims=keepdims)
+    return power(summed, np.reciprocal(order, dtype=dtype))
+
+
+def _matrix_norm(value: Value, order: Any, axes: tuple[int, ...], keepdims: Any) -> Value:
+    if order in (None, "fro", "f"):
+        return sqrt(total(multiply(value, value), axes, keepdims=keepdims))
+    if isinstance(order, str) or order in (2, -2):
+        raise mistake(
+            f"np.linalg.norm of matrices with ord={order!r} needs singular values, "
+            "which are not supported"
+        )
+    row, column = axes
+    summed, compared = (row, column) if order in (1, -1) else (column, row)
+    if order not in (1, -1, np.inf, -np.inf):
+        raise mistake(f"np.linalg.norm: {order!r} is not a norm of matrices")
+    sums = total(absolute(value), summed, keepdims=True)
+    result = (greatest if order > 0 else least)(sums, compared, keepdims=True)
+    return result if keepdims else lax.squeeze(result, tuple(sorted(axes)))

@@ -1,0 +1,213 @@
+"""Ufuncs: conversion of the operands to the types that NumPy computes with, broadcasting, emission.
+
+`np.add(x, y)` follows NumPy whatever the operands. `x + y` does so unless both are Python scalars:
+then it follows Python, and the result is a Python scalar again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from s2s import lax
+from s2s.ir.dims import Dim, same_shape
+from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, DType
+from s2s.ir.jaxpr import Literal
+from s2s.numpy.broadcasting import stretched_together
+from s2s.numpy.promotion import (
+    Kind,
+    aval_of_operand,
+    convert,
+    element_type,
+    operand,
+    types_of_ufunc,
+)
+from s2s.numpy.registry import COUNTERPARTS, mistake
+from s2s.primitive import Primitive, Value
+from s2s.trace import Tracer, bind
+
+Emission = Callable[..., Value]
+"""Appends the equations for operands of the ufunc's own types and of one shape or rank 0."""
+
+_OPERANDS = (Tracer, np.ndarray, np.generic, Dim, list, tuple, Literal)
+_PYTHON_TYPES: dict[str, Any] = {"b": bool, "i": int, "f": float, "c": complex}
+
+Conversions = tuple["DType | None", ...]
+"""For each operand the element type it is to be converted to, None if it may stay as it is."""
+
+
+class TracedUfunc:
+    """The traced counterpart of a ufunc.
+
+    `emit` takes operands of the types that NumPy's loop takes. `python` is the operator that a
+    Python scalar has for it, if it has one.
+    """
+
+    __slots__ = ("__name__", "_infix", "_prefix", "emit", "numpy", "python")
+
+    def __init__(
+        self, numpy: np.ufunc, emit: Emission, python: Callable[..., Any] | None = None
+    ) -> None:
+        self.numpy = numpy
+        self.emit = emit
+        self.python = python
+        self.__name__ = f"np.{numpy.__name__}"
+        self._infix: dict[tuple[Any, ...], Conversions | None] = {}
+        self._prefix: dict[tuple[Kind, ...], Conversions] = {}
+
+    def __repr__(self) -> str:
+        return f"<traced counterpart of {self.__name__}>"
+
+    # -- called as a function -------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Value:
+        if len(args) > self.numpy.nin:
+            kwargs["out"] = args[self.numpy.nin :]
+            args = args[: self.numpy.nin]
+        if len(args) < self.numpy.nin:
+            raise mistake(f"{self.__name__} takes {self.numpy.nin} operands, not {len(args)}")
+        dtype = self._dtype(kwargs) if kwargs else None
+        values = [operand(arg, self.__name__) for arg in args]
+        return self.apply(values, dtype)
+
+    def apply(self, values: Sequence[Value], dtype: DType | None = None) -> Value:
+        """The result for operands, as NumPy gives it, optionally computed with a given dtype."""
+        kinds = tuple([(a.dtype, a.weak_type) for a in map(aval_of_operand, values)])
+        conversions = self._prefix.get(kinds) if dtype is None else self._with_dtype(kinds, dtype)
+        if conversions is None:
+            conversions = self._prefix[kinds] = self._conversions(kinds)
+        converted = [
+            value if to is None else convert(value, to)
+            for value, to in zip(values, conversions, strict=True)
+        ]
+        return self.emit(*stretched_together(self.__name__, *converted))
+
+    def _conversions(self, kinds: tuple[Kind, ...]) -> Conversions:
+        types = types_of_ufunc(self.numpy, kinds)
+        # Primitives make Python scalars of Python scalars: one operand at least must not be weak.
+        all_weak = all(weak for _, weak in kinds)
+        return tuple(
+            None if dtype == to and not (weak and all_weak) else to
+            for (dtype, weak), to in zip(kinds, types[: len(kinds)], strict=True)
+        )
+
+    def _with_dtype(self, kinds: tuple[Kind, ...], dtype: DType) -> Conversions:
+        given = [_PYTHON_TYPES[kind.kind] if weak and kind != BOOL else kind for kind, weak in kinds]
+        signature = (*[None] * len(kinds), dtype)
+        try:
+            types = self.numpy.resolve_dtypes(
+                (*given, *[None] * self.numpy.nout), signature=signature, casting="same_kind"
+            )
+        except TypeError as error:
+            raise mistake(f"{self.__name__} with dtype={dtype.name}: {error}") from None
+        return tuple(types[: len(kinds)])
+
+    def _dtype(self, kwargs: dict[str, Any]) -> DType | None:
+        """The `dtype` argument; the others are refused unless they have NumPy's default."""
+        dtype = kwargs.pop("dtype", None)
+        for name, default in (("where", True), ("casting", "same_kind"), ("subok", True)):
+            if kwargs.pop(name, default) != default:
+                raise mistake(f"{self.__name__} with the argument `{name}` is not supported")
+        kwargs.pop("order", None)
+        out = kwargs.pop("out", None)
+        if isinstance(out, tuple):
+            targets: tuple[Any, ...] = out
+            out = next((target for target in targets if target is not None), None)
+        if out is not None:
+            raise mistake(
+                f"{self.__name__} with `out=` writes into an array, which is not supported; "
+                "assign the result to a name instead"
+            )
+        for name, value in kwargs.items():
+            if value is not None:
+                raise mistake(f"{self.__name__} with the argument `{name}` is not supported")
+        return None if dtype is None else element_type(dtype)
+
+    # -- written as an operator -----------------------------------------------------------------
+
+    def infix(self, x: Any, y: Any) -> Value:
+        """The result of the operator between two values, one of them traced."""
+        if isinstance(x, Tracer):
+            ax = x.variable.aval
+        elif type(x) in PYTHON_SCALARS:
+            ax = aval_of_operand(x)
+        elif isinstance(x, _OPERANDS):
+            x = operand(x, self.__name__)
+            ax = aval_of_operand(x)
+        else:
+            return NotImplemented
+        if isinstance(y, Tracer):
+            ay = y.variable.aval
+        elif type(y) in PYTHON_SCALARS:
+            ay = aval_of_operand(y)
+        elif isinstance(y, _OPERANDS):
+            y = operand(y, self.__name__)
+            ay = aval_of_operand(y)
+        else:
+            return NotImplemented
+        key = (ax.dtype, ax.weak_type, ay.dtype, ay.weak_type)
+        if key in self._infix:
+            conversions = self._infix[key]
+        elif ax.weak_type and ay.weak_type:
+            conversions = self._infix[key] = None
+        else:
+            conversions = self._conversions(((ax.dtype, ax.weak_type), (ay.dtype, ay.weak_type)))
+            self._infix[key] = conversions
+        if conversions is None:
+            return self.emit(*self._as_python(x, y))
+        to_x, to_y = conversions
+        if to_x is not None:
+            x = convert(x, to_x)
+        if to_y is not None:
+            y = convert(y, to_y)
+        sx, sy = ax.shape, ay.shape
+        if sx is sy or not sx or not sy or same_shape(sx, sy):
+            return self.emit(x, y)
+        return self.emit(*stretched_together(self.__name__, x, y))
+
+    def prefix(self, x: Tracer) -> Value:
+        """The result of the unary operator on a traced value."""
+        aval = x.variable.aval
+        return self.emit(*self._as_python(x)) if aval.weak_type else self.apply([x])
+
+    def _as_python(self, *values: Value) -> list[Value]:
+        """Python scalars converted to the one type that Python's operator computes with."""
+        avals = list(map(aval_of_operand, values))
+        samples = [_PYTHON_TYPES[aval.dtype.kind](1) for aval in avals]
+        if self.python is None:
+            raise mistake(f"{self.__name__} is not defined for Python scalars")
+        try:
+            result = self.python(*samples)
+        except TypeError as error:
+            raise mistake(str(error)) from None
+        if isinstance(result, bool):
+            dtype = np.result_type(*[aval.dtype for aval in avals])
+        else:
+            dtype = PYTHON_SCALARS[type(result)]
+        return [as_python_scalar(value, dtype) for value in values]
+
+
+def as_python_scalar(value: Value, dtype: DType) -> Value:
+    """A Python scalar converted to another type of Python scalars."""
+    if isinstance(value, Tracer):
+        if value.variable.aval.dtype == dtype:
+            return value
+        return lax.convert_element_type(value, dtype, weak_type=True)
+    return _PYTHON_TYPES[dtype.kind](value)
+
+
+def emission(primitive: Primitive) -> Emission:
+    """The emission that appends one equation."""
+    return functools.partial(bind, primitive)
+
+
+def ufunc(
+    numpy: np.ufunc, emit: Emission, python: Callable[..., Any] | None = None
+) -> TracedUfunc:
+    """Make and register the traced counterpart of a ufunc."""
+    traced = COUNTERPARTS[numpy] = TracedUfunc(numpy, emit, python)
+    return traced
+
