@@ -15,10 +15,10 @@ from s2s.ir.check import check
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.passes.names import hand_on_names
 from s2s.primitive import Value
-from s2s.primitives.arithmetic import div, mul, neg, sub
+from s2s.primitives.arithmetic import Neg, div, mul, neg, sub
 from s2s.primitives.core import fill
-from s2s.primitives.families import add_any, is_number
-from s2s.trace import aval, bind, copy_equation, make, walk
+from s2s.primitives.families import add_any, defined_by, is_number
+from s2s.trace import Tracer, aval, bind, copy_equation, make, walk
 
 
 class Product:
@@ -162,8 +162,13 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
         found = None
         if _may_reassociate(eqn):
             (var,) = eqn.outvars
-            # What is used more than once and made of finished values stands as it is.
-            if uses[var] == 1 or any(isinstance(operand, Product) for operand in operands):
+            # What is used more than once and made of finished values stands as it is, but for
+            # a change of sign, which costs nothing to absorb.
+            if (
+                uses[var] == 1
+                or eqn.primitive.name == "neg"
+                or any(isinstance(operand, Product) for operand in operands)
+            ):
                 found = _product(eqn, operands)
         if found is None:
             values = [_computed(operand) for operand in operands]
@@ -206,6 +211,10 @@ def _factored(operand: Any) -> Product:
     of = aval(operand)
     if is_number(operand):
         return Product(of, float(operand.value if isinstance(operand, Literal) else operand))
+    if isinstance(operand, Tracer):
+        negated = defined_by(operand, Neg, operand.builder.producer)
+        if negated is not None:
+            return Product(of, -1.0, (negated[1][0],))
     return Product(of, 1.0, (operand,))
 
 

@@ -78,7 +78,9 @@ def negative(operand: Expression) -> Expression:
         return Expression(text[1:], Precedence.PRODUCT if signed else Precedence.POWER)
     if signed:
         return Expression(f"-{text}", own)
-    return Expression(f"-{operand.within(Precedence.UNARY)}", Precedence.UNARY)
+    # Black wants -(x**2), though -x**2 is the same.
+    least = ATOM if own is Precedence.POWER else Precedence.UNARY
+    return Expression(f"-{operand.within(least)}", Precedence.UNARY)
 
 
 def call(function: str, *arguments: Expression | str) -> Expression:

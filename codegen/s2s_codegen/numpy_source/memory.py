@@ -5,12 +5,13 @@ from __future__ import annotations
 from s2s.ir.dims import same_size
 from s2s.ir.jaxpr import JaxprEqn
 from s2s.primitives.core import BroadcastInDim, Reshape, Transpose
+from s2s.primitives.creation import DimAsValue
 from s2s.primitives.families import Elementwise
 
 
 def is_transparent(eqn: JaxprEqn) -> bool:
-    """Whether NumPy's broadcasting does without it, where the result is read element by element."""
-    return isinstance(eqn.primitive, BroadcastInDim)
+    """Whether it is nothing to compute: a size, or what NumPy's broadcasting does by itself."""
+    return isinstance(eqn.primitive, (BroadcastInDim, DimAsValue))
 
 
 def is_basic_view(eqn: JaxprEqn) -> bool:

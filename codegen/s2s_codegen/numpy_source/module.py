@@ -77,7 +77,7 @@ class _Function:
         text = "\n".join([text, *_texts(entry)])
         self.imports = _imports(text)
         statements: list[Statement] = [*entry, *([BLANK] if entry and body else []), *body]
-        statements += _return(statements, returned, writer.results_inline)
+        statements += _return(statements, returned)
         doc = function_docstring(description, self.result_names, closed.out_avals)
         self.lines = [
             *self._signature(),
@@ -243,8 +243,6 @@ def signature_lines(name: str, parameters: Sequence[str], returns: str = "") -> 
     one = f"def {name}({inside}){returns}:"
     if len(one) <= LINE_LENGTH:
         return [one]
-    if not any(p.startswith("*") and len(p) > 1 for p in parameters):
-        pass
     if len(INDENT + inside) <= LINE_LENGTH and parameters:
         return [f"def {name}(", INDENT + inside, f"){returns}:"]
     return [f"def {name}(", *[f"{INDENT}{p}," for p in parameters], f"){returns}:"]
@@ -282,9 +280,7 @@ def _key(key: object) -> str:
     return f'"{text[1:-1]}"' if isinstance(key, str) and '"' not in text else text
 
 
-def _return(
-    statements: list[Statement], returned: str, inline: bool
-) -> list[Statement]:
+def _return(statements: list[Statement], returned: str) -> list[Statement]:
     """The return statement; a value that was assigned just before is returned at once."""
     last = statements[-1] if statements else None
     if isinstance(last, Line) and last.text.startswith(f"{returned} = ") and returned.isidentifier():

@@ -89,7 +89,7 @@ def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn) -> bool:
     if name is None:
         return True
     # The terms of a sum of cotangents that all belong to one line of the user's.
-    return eqn.phase == "cotangent" and reader.outvars[0].name == name
+    return name.endswith("_bar") and reader.outvars[0].name == name
 
 
 def _keep_lines_short(placed: Sequence[Placed], inlined: dict[Var, JaxprEqn]) -> None:

@@ -62,17 +62,21 @@ def _split(
 
     Forward are the values that the user named, the results, and what these are computed from.
     """
-    needed = {atom for atom in jaxpr.outvars if not isinstance(atom, Literal)}
+    results = {atom for atom in jaxpr.outvars if not isinstance(atom, Literal)}
+    inputs: set[Var] = set()
     forward: list[JaxprEqn] = []
     deferred: dict[Var, tuple[int, JaxprEqn]] = {}
     for number in reversed(range(len(jaxpr.eqns))):
         eqn = jaxpr.eqns[number]
         if backward[number]:
             continue
-        named = eqn.phase == "primal" and any(var.name is not None for var in eqn.outvars)
-        if named or eqn.primitive.has_effect or not needed.isdisjoint(eqn.outvars):
+        is_user_s = eqn.phase == "primal" and any(
+            var in results if var.name is None else not var.name.endswith("_bar")
+            for var in eqn.outvars
+        )
+        if is_user_s or eqn.primitive.has_effect or not inputs.isdisjoint(eqn.outvars):
             forward.append(eqn)
-            needed.update(atom for atom in eqn.invars if not isinstance(atom, Literal))
+            inputs.update(atom for atom in eqn.invars if not isinstance(atom, Literal))
         else:
             deferred.update(dict.fromkeys(eqn.outvars, (number, eqn)))
     forward.reverse()

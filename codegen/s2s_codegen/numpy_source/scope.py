@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from s2s.ir.dims import Dim, FloorDiv, Monomial, Shape, Size, same_shape
+from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
 from s2s.primitive import Precedence
+from s2s.primitives.core import ConvertElementType
 from s2s_codegen.numpy_source.expression import ATOM, Expression, binary, call, negative, tuple_of
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.plan import Plan
@@ -47,8 +49,24 @@ class Scope:
         return spell(eqn.primitive, eqn, self)
 
     def operands(self, eqn: JaxprEqn) -> list[Expression]:
-        """The expressions of an equation's operands, which may be smaller than their types say."""
+        """The expressions of the operands of an elementwise operation.
+
+        They may be smaller than their types say, and of another element type where NumPy's
+        promotion gives the result the right one.
+        """
+        bare = [self._without_conversion(atom) for atom in eqn.invars]
+        if len(bare) > 1 and any(found is not atom for found, atom in zip(bare, eqn.invars, strict=True)):
+            dtype, _ = promote(*[(atom.aval.dtype, atom.aval.weak_type) for atom in bare])
+            if dtype == eqn.invars[0].aval.dtype:
+                return [self.expression(atom) for atom in bare]
         return [self.expression(atom) for atom in eqn.invars]
+
+    def _without_conversion(self, atom: Atom) -> Atom:
+        """The operand of a conversion that is written in place, or the atom itself."""
+        eqn = self.definition(atom)
+        if eqn is None or not isinstance(eqn.primitive, ConvertElementType):
+            return atom
+        return eqn.invars[0]
 
     def whole(self, atom: Atom) -> Expression:
         """The expression of an operand in the shape that its type says."""
