@@ -291,4 +291,49 @@ def composition(
     return lowering
 
 
-__all__ = ["BOOL", "INT64", "Emitter", "Module", "Operand", "composition", "is_static", "lower", "tensor"]
+
+def emit_module(closed: ClosedJaxpr, name: str = "jaxpr") -> str:
+    """The text of a module whose function `main` computes a jaxpr."""
+    import s2s_codegen.stablehlo.lower  # what each primitive becomes
+
+    assert s2s_codegen.stablehlo.lower
+    module = Module()
+    module.functions.append(_function(module, "public", "main", closed))
+    body = "\n".join(module.functions)
+    return f"module @{name} {{\n{body}\n}}\n"
+
+
+def _function(module: Module, visibility: str, name: str, closed: ClosedJaxpr) -> str:
+    emitter = Emitter(module)
+    parameters = [
+        Operand(f"%arg{i}", aval) for i, aval in enumerate(closed.in_avals)
+    ]
+    for parameter in parameters:
+        for axis, size in enumerate(parameter.aval.shape):
+            _bind_size(emitter, parameter, axis, size)
+    results = emitter.inline(closed, parameters)
+    signature = ", ".join(
+        f"{p.name}: {p.type} {location(var.name, None)}"
+        for p, var in zip(parameters, closed.jaxpr.invars, strict=True)
+    )
+    types = ", ".join(result.type for result in results)
+    emitter.line(f"return {', '.join(r.name for r in results)} : {types}" if results else "return")
+    lines = "\n".join(emitter.lines)
+    return f"  func.func {visibility} @{name}({signature}) -> ({types}) {{\n{lines}\n  }}"
+
+
+def _bind_size(emitter: Emitter, parameter: Operand, axis: int, size: Size) -> None:
+    """Read a named dimension off an argument that has it as the size of an axis."""
+    if not isinstance(size, Dim):
+        return
+    names = size.names()
+    ((monomial, coefficient), *rest) = size.terms
+    is_name = not rest and coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1
+    if not is_name or names <= emitter.sizes.keys():
+        return
+    (name,) = names
+    i32 = ShapedArray((), INT32)
+    types = function_type([parameter.type], [tensor_type(i32)])
+    emitter.sizes[name] = emitter.op(
+        f"stablehlo.get_dimension_size {parameter.name}, dim = {axis} : {types}", i32
+    )

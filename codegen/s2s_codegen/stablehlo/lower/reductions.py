@@ -1,0 +1,109 @@
+"""Sums, products and extrema along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from s2s.ir.dtypes import BOOL, DType
+from s2s.ir.jaxpr import ShapedArray
+from s2s.primitives import core, reductions
+from s2s_codegen.stablehlo.emit import Emitter, Operand, lower
+from s2s_codegen.stablehlo.text import function_type, tensor_type
+
+
+def lowest(dtype: DType) -> Any:
+    """The value that no other is less than: minus infinity where there is one."""
+    if dtype.kind == "f":
+        return -np.inf
+    return False if dtype == BOOL else np.iinfo(dtype).min
+
+
+def highest(dtype: DType) -> Any:
+    """The value that no other is greater than: infinity where there is one."""
+    if dtype.kind == "f":
+        return np.inf
+    return True if dtype == BOOL else np.iinfo(dtype).max
+
+
+def reduce(
+    emitter: Emitter,
+    op: str,
+    x: Operand,
+    start: Any,
+    axes: Sequence[int],
+    result: ShapedArray,
+) -> Operand:
+    """The operand combined along axes by a binary operation, from a start value."""
+    init = emitter.scalar(start, x.aval.dtype)
+    types = function_type([x.type, init.type], [tensor_type(result)])
+    return emitter.op(
+        f"stablehlo.reduce({x.name} init: {init.name}) applies stablehlo.{op} "
+        f"across dimensions = {list(axes)} : {types}",
+        result,
+    )
+
+
+@lower.register
+def _(
+    primitive: core.ReduceSum, emitter: Emitter, operands: list[Operand], results: list[ShapedArray]
+) -> list[Operand]:
+    (result,) = results
+    x = emitter.convert(operands[0], result.dtype)
+    return [reduce(emitter, "add", x, 0, primitive.axes, result)]
+
+
+@lower.register
+def _(
+    primitive: reductions.ReduceProd,
+    emitter: Emitter,
+    operands: list[Operand],
+    results: list[ShapedArray],
+) -> list[Operand]:
+    (result,) = results
+    x = emitter.convert(operands[0], result.dtype)
+    return [reduce(emitter, "multiply", x, 1, primitive.axes, result)]
+
+
+@lower.register
+def _(
+    primitive: reductions.ReduceMax,
+    emitter: Emitter,
+    operands: list[Operand],
+    results: list[ShapedArray],
+) -> list[Operand]:
+    (x,) = operands
+    return [reduce(emitter, "maximum", x, lowest(x.aval.dtype), primitive.axes, results[0])]
+
+
+@lower.register
+def _(
+    primitive: reductions.ReduceMin,
+    emitter: Emitter,
+    operands: list[Operand],
+    results: list[ShapedArray],
+) -> list[Operand]:
+    (x,) = operands
+    return [reduce(emitter, "minimum", x, highest(x.aval.dtype), primitive.axes, results[0])]
+
+
+@lower.register
+def _(
+    primitive: reductions.ReduceAnd,
+    emitter: Emitter,
+    operands: list[Operand],
+    results: list[ShapedArray],
+) -> list[Operand]:
+    return [reduce(emitter, "and", operands[0], True, primitive.axes, results[0])]
+
+
+@lower.register
+def _(
+    primitive: reductions.ReduceOr,
+    emitter: Emitter,
+    operands: list[Operand],
+    results: list[ShapedArray],
+) -> list[Operand]:
+    return [reduce(emitter, "or", operands[0], False, primitive.axes, results[0])]
