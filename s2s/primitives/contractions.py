@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from s2s.ir.dims import Size, require_same
 from s2s.ir.jaxpr import ShapedArray
@@ -55,6 +55,11 @@ class DotGeneral(Primitive):
             [a for a in range(x_rank) if a not in x_sum and a not in x_batch],
             [a for a in range(y_rank) if a not in y_sum and a not in y_batch],
         )
+
+    def printed_parameters(self) -> Mapping[str, Any]:
+        (x_sum, y_sum), (x_batch, y_batch) = self.dimension_numbers
+        lists = (list(x_sum), list(y_sum)), (list(x_batch), list(y_batch))
+        return {"dimension_numbers": lists}
 
     def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
         (x, y), (t_x, t_y) = primals, tangents

@@ -6,7 +6,7 @@ them what moves a batch axis, sums a cotangent down to its operand, and writes a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
@@ -69,6 +69,16 @@ class BroadcastInDim(Structural):
             shape = ShapedArray(self.shape, x.dtype)
             raise TypeError(f"a value of type {x} cannot be broadcast to {shape}")
         return ShapedArray(self.shape, x.dtype)
+
+    def printed_parameters(self) -> Mapping[str, Any]:
+        axes = self.broadcast_dimensions
+        return {"broadcast_dimensions": axes} if axes else {}
+
+    @classmethod
+    def from_printed(
+        cls, printed: Mapping[str, Any], out_avals: Sequence[ShapedArray]
+    ) -> BroadcastInDim:
+        return cls(out_avals[0].shape, printed.get("broadcast_dimensions", ()))
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         shape = aval(args[0]).shape
