@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from s2s.api import (
+        ShapedArray as ShapedArray,
         eval_shape as eval_shape,
         grad as grad,
         hessian as hessian,
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
         linear_transpose as linear_transpose,
         linearize as linearize,
         make_jaxpr as make_jaxpr,
+        source as source,
+        stop_gradient as stop_gradient,
         value_and_grad as value_and_grad,
         vjp as vjp,
         vmap as vmap,
     )
 
 _API = (
+    "ShapedArray",
     "eval_shape",
     "grad",
     "hessian",
@@ -38,6 +42,8 @@ _API = (
     "linear_transpose",
     "linearize",
     "make_jaxpr",
+    "source",
+    "stop_gradient",
     "value_and_grad",
     "vjp",
     "vmap",

@@ -10,3 +10,6 @@ from s2s.api.pullbacks import (
     linearize as linearize,
     vjp as vjp,
 )
+from s2s.api.source import source as source
+from s2s.ir.jaxpr import ShapedArray as ShapedArray
+from s2s.primitives.identity import stop_gradient as stop_gradient

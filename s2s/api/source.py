@@ -1,0 +1,86 @@
+"""The text of a generated module, for any transformed function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import s2s
+from s2s.api.transformed import (
+    Arguments,
+    Transformed,
+    argument_types_of,
+    function_name,
+    signature,
+    trace,
+)
+from s2s.frontend.argument_types.generalise import generalise
+from s2s.frontend.traced import Traced
+from s2s.ir.assumptions import assumptions
+from s2s.ir.jaxpr import ClosedJaxpr
+from s2s.passes.pipeline import optimise
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedModule:
+    """The text of a module, and what it was made from."""
+
+    text: str
+    traced: Traced
+    """The transformed function, with the jaxpr as the transformation gave it."""
+    closed: ClosedJaxpr
+    """The jaxpr that the text was written from."""
+
+
+def generate(
+    fun: Callable[..., Any],
+    arguments: Arguments,
+    name: str | None = None,
+    command: Sequence[str] = (),
+) -> GeneratedModule:
+    """The module of a user's or a transformed function for given argument types.
+
+    Args:
+        fun: the function; a user's own gives a module that computes the same.
+        arguments: for each parameter by name, a pytree of `ShapedArray` and `Static`.
+        name: what the generated function is called; by default `loss_grad` for `grad(loss)`.
+        command: the command that makes the module again, word by word, for its docstring.
+    """
+    from s2s_codegen.numpy_source import Description, render
+
+    traced = trace(fun, arguments)
+    closed = optimise(traced.closed)
+    if isinstance(fun, Transformed):
+        summary = fun.describe(traced)
+    else:
+        summary = f"`{function_name(fun)}`, traced."
+    function = traced.function
+    description = Description(
+        name=name or function_name(fun),
+        parameters=traced.parameters,
+        result=traced.result,
+        summary=summary,
+        function=function.name,
+        file=function.file,
+        doc=function.doc,
+        command=tuple(command),
+        version=s2s.__version__,
+        minimum={**traced.minimum, **assumptions().minimum},
+    )
+    return GeneratedModule(render(description, closed), traced, closed)
+
+
+def source(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """The text of the standalone module that s2s writes for a function.
+
+    Args:
+        fun: a transformed function such as `grad(loss)`, or a user's own.
+        args, kwargs: an example of its arguments. Their sizes are generalised: the module works
+            for all sizes of the axes that the function does not need to be of one size.
+
+    Returns:
+        A Python module, as `s2s grad ... -o` writes it.
+    """
+    arguments, _ = argument_types_of(signature(fun), args, kwargs)
+    return generalise(arguments, arguments, lambda types: generate(fun, types).text)
