@@ -7,16 +7,19 @@ body are masked by `guarded`, its results by a choice between new and old.
 
 from __future__ import annotations
 
-from s2s.control.higher_order import per_jaxpr
+from collections.abc import Sequence
+
+from s2s.control.higher_order import HigherOrder, per_jaxpr
 from s2s.ir.dims import Size
 from s2s.ir.dtypes import BOOL, INT64, is_inexact
-from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
+from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray, Var
+from s2s.passes.names import hand_on_names
 from s2s.primitive import Value
 from s2s.primitives.core import broadcast_in_dim, full
 from s2s.primitives.creation import iota
 from s2s.primitives.identity import stop_gradient
 from s2s.primitives.logic import lt, select_n
-from s2s.trace import aval, inline, make
+from s2s.trace import aval, copy_equation, make, walk
 
 
 def guarded(live: Value, value: Value) -> Value:
@@ -46,7 +49,7 @@ def masked_body(body: ClosedJaxpr, num_consts: int, num_carry: int) -> ClosedJax
         operands = list(args)
         live = operands.pop(position)
         carry = operands[num_consts:position]
-        results = inline(body, *[guarded(live, operand) for operand in operands])
+        results = inline_if(live, body, [guarded(live, operand) for operand in operands])
         ys = results[num_carry:]
         return [
             *[select_n(live, old, new) for old, new in zip(carry, results, strict=False)],
@@ -61,3 +64,44 @@ def live_steps(steps: Value, length: Size) -> Value:
     shape = (length, aval(steps).shape[0])
     number = broadcast_in_dim(iota(INT64, (length,)), shape, (0,))
     return lt(number, broadcast_in_dim(steps, shape, (1,)))
+
+
+def inline_if(live: Value, closed: ClosedJaxpr, args: Sequence[Value]) -> list[Value]:
+    """The results of a jaxpr, of which only those for a true `live` matter.
+
+    Loops of unknown length in it do not run where `live` is false: they might never end there.
+    """
+
+    def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
+        if not isinstance(eqn.primitive, HigherOrder):
+            return copy_equation(eqn, operands)
+        results = eqn.primitive.bind_if_live(live, operands)
+        if results is None:
+            return copy_equation(eqn, operands)
+        hand_on_names(results, eqn.outvars)
+        return results
+
+    return walk(closed, args, step)
+
+
+@per_jaxpr
+def body_if_live(closed: ClosedJaxpr) -> ClosedJaxpr | None:
+    """(xs -> ys)  ->  (live, xs -> ys), as `inline_if` has it; None if that makes no difference"""
+    if not _has_unknown_loop(closed):
+        return None
+    live = Var(ShapedArray((), BOOL), "live")
+    inputs = [live, *closed.jaxpr.invars]
+    return make(
+        lambda live, *xs: inline_if(live, closed, xs),
+        [var.aval for var in inputs],
+        [var.name for var in inputs],
+    )
+
+
+@per_jaxpr
+def _has_unknown_loop(closed: ClosedJaxpr) -> bool:
+    return any(
+        isinstance(eqn.primitive, HigherOrder)
+        and (eqn.primitive.name == "while" or any(map(_has_unknown_loop, eqn.primitive.jaxprs)))
+        for eqn in closed.eqns
+    )

@@ -84,6 +84,14 @@ def rearranged(
     return ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, jaxpr.eqns, outvars), closed.consts)
 
 
+@per_jaxpr
+def with_unused_input(closed: ClosedJaxpr, aval: ShapedArray) -> ClosedJaxpr:
+    """The same jaxpr with a first input that it does not read."""
+    jaxpr = closed.jaxpr
+    body = Jaxpr(jaxpr.constvars, [Var(aval), *jaxpr.invars], jaxpr.eqns, jaxpr.outvars)
+    return ClosedJaxpr(body, closed.consts)
+
+
 def input_names(closed: ClosedJaxpr) -> list[str | None]:
     """What the inputs are called."""
     return [var.name for var in closed.jaxpr.invars]
@@ -100,6 +108,17 @@ def used_inputs(closed: ClosedJaxpr) -> Flags:
     read: set[Any] = {atom for eqn in jaxpr.eqns for atom in eqn.invars}
     read.update(jaxpr.outvars)
     return tuple(var in read for var in jaxpr.invars)
+
+
+def live_equations(jaxpr: Jaxpr) -> set[int]:
+    """The identities of the equations that the outputs need."""
+    needed: set[Any] = set(jaxpr.outvars)
+    live: set[int] = set()
+    for eqn in reversed(jaxpr.eqns):
+        if not needed.isdisjoint(eqn.outvars):
+            live.add(id(eqn))
+            needed.update(eqn.invars)
+    return live
 
 
 def depends_on(closed: ClosedJaxpr, inputs: Sequence[bool]) -> Flags:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, Var
-from s2s.primitive import Primitive
+from s2s.primitive import Primitive, Value
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,6 +33,13 @@ class HigherOrder(Primitive):
     def key(self) -> Hashable:
         """Equal for primitives that are interchangeable."""
         return (type(self), *[_key(value) for value in self.parameters().values()])
+
+    def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
+        """The results, which matter only where `live` is true; None if that makes no difference.
+
+        Loops of unknown length do not run where it is false: they might never end there.
+        """
+        return None
 
     @property
     def jaxprs(self) -> list[ClosedJaxpr]:

@@ -20,6 +20,7 @@ from s2s.control.bodies import (
     chosen,
     fixpoint,
     inverted,
+    live_equations,
     split_at,
     split_of,
 )
@@ -39,7 +40,7 @@ from s2s.primitives.layout import Slice, Squeeze, concatenate, expand_dims, slic
 from s2s.primitive import Value
 from s2s.trace import Builder, appending_to, aval, tracer_of
 
-_VIEWS = (BroadcastInDim, ConvertElementType, Reshape, Slice, Squeeze, Transpose)
+VIEWS = (BroadcastInDim, ConvertElementType, Reshape, Slice, Squeeze, Transpose)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,13 +198,13 @@ class _Build:
         self.induction: list[JaxprEqn] = []
 
     def _choose(self, residuals: Sequence[Var]) -> Kept:
-        live = _live(self.eqns, self.known.body.jaxpr.outvars)
+        live = live_equations(self.known.body.jaxpr)
         producers = {var: eqn for eqn in self.eqns for var in eqn.outvars}
         free = {*self.const_in, *self.xs_in, *self.constants, *self.counters, *self.ys}
         free.update(
             var
             for var in self.invariant
-            if var in producers and not isinstance(producers[var].primitive, _VIEWS)
+            if var in producers and not isinstance(producers[var].primitive, VIEWS)
         )
         ends = {
             var: end
@@ -349,17 +350,6 @@ def _invariant(eqns: Sequence[JaxprEqn], consts: Sequence[Var]) -> set[Var]:
         if found.issuperset(operands) and not eqn.primitive.has_effect:
             found.update(eqn.outvars)
     return found
-
-
-def _live(eqns: Sequence[JaxprEqn], outvars: Sequence[Atom]) -> set[int]:
-    """The identities of the equations that the outputs need."""
-    needed: set[Atom] = set(outvars)
-    live: set[int] = set()
-    for eqn in reversed(eqns):
-        if not needed.isdisjoint(eqn.outvars):
-            live.add(id(eqn))
-            needed.update(eqn.invars)
-    return live
 
 
 class _Hoist:

@@ -70,23 +70,23 @@ def choose(
         return UNBOUNDED if _mentions([var], bound) else byte_size(var.aval)
 
     cut = _minimum_cut([r for r in residuals if r not in at_hand], movable, at_hand, weight)
-    needed: set[Var] = set()
+    needed: dict[Var, None] = {}
     again: set[int] = set()
     stack = list(residuals)
     while stack:
         var = stack.pop()
         if var in needed:
             continue
-        needed.add(var)
+        needed[var] = None
         eqn = None if var in free or var in cut else movable(var)
         if eqn is not None:
             again.add(id(eqn))
             stack.extend(atom for atom in eqn.invars if isinstance(atom, Var))
     recomputed = [eqn for eqn in eqns if id(eqn) in again]
     computed = {var for eqn in recomputed for var in eqn.outvars}
-    kept = needed - computed | (needed & cut)
+    kept = {var: None for var in needed if var not in computed or var in cut}
     order = {var: i for i, var in enumerate(producers)}
-    return Kept(sorted(kept, key=lambda var: order.get(var, -1)), _without(recomputed, kept))
+    return Kept(sorted(kept, key=lambda var: order.get(var, -1)), _without(recomputed, set(kept)))
 
 
 def _without(eqns: Sequence[JaxprEqn], kept: set[Var]) -> list[JaxprEqn]:

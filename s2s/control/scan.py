@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from s2s.control.batched_loops import live_steps, masked_body
+from s2s.control.batched_loops import body_if_live, live_steps, masked_body
 from s2s.control.bodies import (
     Flags,
     avals_without,
@@ -274,6 +274,14 @@ class Scan(HigherOrder):
         axes: list[BatchAxis] = [0 if on else None for on in out_on[: self.num_carry]]
         axes += [1 if on else None for on in out_on[self.num_carry :]]
         return bind(scan, *count, *operands), axes
+
+    def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
+        body = body_if_live(self.jaxpr)
+        if body is None:
+            return None
+        count, *rest = self.parts(operands)
+        given = [value for part in rest for value in part]
+        return bind(self.like(body, self.num_consts + 1, self.num_carry), *count, live, *given)
 
     # -- tidying --------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s2s.control.bodies import chosen, inverted, transpose_of
-from s2s.ir.jaxpr import ShapedArray
 from s2s.passes.partial_eval import partial_eval
 from s2s.primitive import Linear, Primitive, Value, Zero
 from s2s.trace import aval, bind, inline, make
@@ -19,7 +18,7 @@ def transpose_by_splitting(
     The part that does not depend on them is computed now; what it leaves is linear throughout.
     """
     unknown = [isinstance(arg, Linear) for arg in args]
-    whole = make(lambda *xs: bind(primitive, *xs), [aval_of_operand(arg) for arg in args])
+    whole = make(lambda *xs: bind(primitive, *xs), [aval(arg) for arg in args])
     split = partial_eval(whole, unknown)
     rest = split.unknown
     if any(type(eqn.primitive) is type(primitive) and eqn.primitive == primitive for eqn in rest.eqns):
@@ -41,7 +40,3 @@ def transpose_by_splitting(
         for arg, on in zip(args, unknown, strict=True)
     ]
 
-
-def aval_of_operand(arg: Value) -> ShapedArray:
-    """The type of an operand in `transpose`."""
-    return arg.aval if isinstance(arg, Linear) else aval(arg)

@@ -108,21 +108,21 @@ def settle_carry(
             )
         ends = body.jaxpr.out_avals[: len(avals)]
         settled = [_promoted(a, end) for a, end in zip(avals, ends, strict=True)]
-        if all(_same(a, b) for a, b in zip(avals, settled, strict=True)):
+        if all(same_kind(a, b) for a, b in zip(avals, settled, strict=True)):
             break
         avals = settled
     for start, end, path in zip(avals, ends, leaf_paths(structure), strict=True):
-        if not _fits(start, end):
+        if not fits(start, end):
             raise TypeError(
                 f"{what} changes the type of {place(path, 'carry')} from {start} to {end}; a value "
                 "that is carried from one step to the next keeps its type"
             )
-    if not all(_same(a, end) for a, end in zip(avals, ends, strict=True)):
-        body = Body(_converting(body.jaxpr, avals), body.consts, body.result)
+    if not all(same_kind(a, end) for a, end in zip(avals, ends, strict=True)):
+        body = Body(converting(body.jaxpr, avals), body.consts, body.result)
     return body, converted_to(init, avals)
 
 
-def _converting(closed: ClosedJaxpr, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
+def converting(closed: ClosedJaxpr, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
     """The same jaxpr with its first results converted to the given types."""
 
     def fun(*args: Value) -> list[Value]:
@@ -148,11 +148,12 @@ def _promoted(start: ShapedArray, end: ShapedArray) -> ShapedArray:
     return ShapedArray((), dtype, weak)
 
 
-def _same(a: ShapedArray, b: ShapedArray) -> bool:
+def same_kind(a: ShapedArray, b: ShapedArray) -> bool:
+    """Whether two types have one element type, and are Python scalars both or neither."""
     return a.dtype == b.dtype and a.weak_type == b.weak_type
 
 
-def _fits(start: ShapedArray, end: ShapedArray) -> bool:
+def fits(start: ShapedArray, end: ShapedArray) -> bool:
     """Whether the end of a step, converted if it is a Python scalar, has the type of its start."""
     if start.ndim != end.ndim or not all(map(require_same, start.shape, end.shape)):
         return False
@@ -160,3 +161,11 @@ def _fits(start: ShapedArray, end: ShapedArray) -> bool:
         return promote((start.dtype, start.weak_type), (end.dtype, True))[0] == start.dtype
     return start.dtype == end.dtype
 
+
+
+def join(avals: Sequence[ShapedArray]) -> ShapedArray:
+    """The type of a value that has one of these types: Python scalars take that of the others."""
+    strong = [a for a in avals if not a.weak_type]
+    if strong:
+        return strong[0]
+    return ShapedArray((), promote(*[(a.dtype, True) for a in avals])[0], weak_type=True)

@@ -11,6 +11,7 @@ backward part is a scan of that length.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.control.batched_loops import guarded
+from s2s.control.batched_loops import guarded, inline_if
 from s2s.control.bodies import (
     Flags,
     chosen,
@@ -42,7 +43,7 @@ from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
 from s2s.primitive import BatchAxis, PartialEval, Value, Zero
 from s2s.primitives.arithmetic import add
 from s2s.primitives.core import convert_element_type, full, instantiate, move_batch_axis
-from s2s.primitives.logic import select_n
+from s2s.primitives.logic import bitwise_and, select_n
 from s2s.primitives.reductions import reduce_or
 from s2s.trace import aval, bind, evaluate, inline, make
 
@@ -304,6 +305,12 @@ class While(HigherOrder):
         axes += [1 if on else None for on in out_on[num_carry:]]
         return [*carry_out[1:], *stacked], axes
 
+    def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
+        loop = dataclasses.replace(
+            self, cond_jaxpr=_and_live(self.cond_jaxpr), cond_nconsts=self.cond_nconsts + 1
+        )
+        return bind(loop, live, *operands)
+
     # -- tidying --------------------------------------------------------------------------------
 
     def dce(self, eqn: JaxprEqn, used: Sequence[bool]) -> JaxprEqn:
@@ -386,7 +393,7 @@ def _masked(
         cond_in, consts_in, (live, *count), carry_in = split_at(
             args, cond_nconsts, body_nconsts, len(state)
         )
-        results = inline(body, *[guarded(live, value) for value in (*consts_in, *carry_in)])
+        results = inline_if(live, body, [guarded(live, v) for v in (*consts_in, *carry_in)])
         after = [
             select_n(live, old, new)
             for old, new in zip(carry_in, results[:num_carry], strict=True)
@@ -400,3 +407,14 @@ def _masked(
 
 def _any_live(carry: tuple[ShapedArray, ...]) -> ClosedJaxpr:
     return make(lambda live, *_: [reduce_or(live, [0])], carry)
+
+
+@per_jaxpr
+def _and_live(condition: ClosedJaxpr) -> ClosedJaxpr:
+    live = Var(ShapedArray((), BOOL), "live")
+    inputs = [live, *condition.jaxpr.invars]
+    return make(
+        lambda live, *xs: [bitwise_and(live, inline(condition, *xs)[0])],
+        [var.aval for var in inputs],
+        [var.name for var in inputs],
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.numpy.broadcasting import another, common_shape, stretched, stretched_together
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, operand, promoted
 from s2s.numpy.registry import counterpart

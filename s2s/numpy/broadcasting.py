@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dims import Shape, Size, require_same, same_shape, same_size
 from s2s.numpy.arguments import as_shape, shape_text
 from s2s.numpy.promotion import array_operand, shape_of

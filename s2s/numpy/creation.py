@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape, Size, floor_divide, same_shape, same_size
 from s2s.ir.dtypes import FLOAT64, INT64, DType
 from s2s.numpy.arguments import as_number, as_shape, as_size, shape_text, static

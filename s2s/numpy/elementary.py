@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.numpy.arithmetic import divide, multiply
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, operand
 from s2s.numpy.registry import counterpart

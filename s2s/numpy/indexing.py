@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Size, same_size
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.numpy.arguments import as_axis, shape_text

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape, Size, require_at_least, require_same, same_size
 from s2s.numpy.arguments import as_axis, as_number, as_size, shape_text, static
 from s2s.numpy.broadcasting import another, common_shape, stretched

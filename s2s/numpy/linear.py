@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dims import Shape, require_same, same_size
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.ir.jaxpr import Literal

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dtypes import BOOL
 from s2s.numpy.broadcasting import common_shape, stretched
 from s2s.numpy.promotion import (

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape
 from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, SHORT_NAMES, DType
 from s2s.ir.jaxpr import Literal, ShapedArray, aval_of

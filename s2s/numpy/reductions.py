@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dims import product, same_size
 from s2s.ir.dtypes import BOOL, INT64, DType
 from s2s.numpy.arguments import as_axes, as_axis, shape_text

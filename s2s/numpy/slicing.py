@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dims import Shape, Size, floor_divide, require_at_least, same_size
 from s2s.numpy.arguments import as_number, as_size
 from s2s.numpy.broadcasting import another

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s import lax
+from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Size, product
 from s2s.ir.dtypes import FLOAT64, DType
 from s2s.numpy.arguments import as_axes, shape_text

@@ -1,4 +1,4 @@
-"""Values made from sizes alone: iota and dim_as_value."""
+"""Values made from sizes alone: iota, empty and dim_as_value."""
 
 from __future__ import annotations
 
@@ -47,6 +47,23 @@ def iota(dtype: DType, shape: Shape | Size, dimension: int = 0) -> Value:
 
 
 broadcasted_iota = iota
+
+
+@dataclass(frozen=True)
+class Empty(Primitive):
+    """A value that nothing reads, of the given type."""
+
+    dtype: DType
+    shape: Shape
+
+    is_cheap = True
+    name = "empty"
+
+    def abstract(self, *avals: ShapedArray) -> ShapedArray:
+        return ShapedArray(self.shape, self.dtype)
+
+    def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
+        return f"np.zeros({shape_text(self.shape)}, dtype=np.{self.dtype.name})"
 
 
 @dataclass(frozen=True)
