@@ -221,7 +221,7 @@ def apply(primitive: Primitive, *operands: Value) -> Value:
         if all(operand.aval.dtype == dtype for operand in operands):
             return bind(primitive, *operands)
     if all(is_number(operand) for operand in operands):
-        return primitive.evaluate(*harmonized([number(operand) for operand in operands]))
+        return primitive.evaluate(*map(number, harmonized(operands)))
     return bind(primitive, *harmonized(operands))
 
 

@@ -221,7 +221,7 @@ class Scatter(Primitive):
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         # As an expression, for evaluation. The generator writes a statement.
-        index, updates = f"({self.index(operands, avals)},)", operands[-1]
+        index, updates = f"np.s_[{self.index(operands, avals)}]", operands[-1]
         if self.ufunc:
             put = f"{self.ufunc}.at(result, {index}, {updates})"
         else:
