@@ -35,10 +35,11 @@ def slope(function: Callable[[float], Array]) -> Slope:
     error: Array | None = None
     before: list[Array] = []
     for level in range(_LEVELS):
-        difference = _central_difference(function, _FIRST_STEP * 0.5**level)
-        if difference is None:
+        found = _central_difference(function, _FIRST_STEP * 0.5**level)
+        if found is None:
             before = []
             continue
+        difference, rounding = found
         if best is None or error is None:
             best, error = difference.copy(), np.full(difference.shape, np.inf)
         row = [difference]
@@ -46,6 +47,7 @@ def slope(function: Callable[[float], Array]) -> Slope:
             finer = row[-1]
             extrapolated = finer + (finer - coarser) / (4.0 ** (order + 1) - 1.0)
             change = np.maximum(np.abs(extrapolated - finer), np.abs(extrapolated - coarser))
+            change += rounding
             better = change < error
             np.copyto(best, extrapolated, where=better)
             np.copyto(error, change, where=better)
@@ -56,11 +58,15 @@ def slope(function: Callable[[float], Array]) -> Slope:
     return Slope(best, error)
 
 
-def _central_difference(function: Callable[[float], Array], step: float) -> Array | None:
+def _central_difference(
+    function: Callable[[float], Array], step: float
+) -> tuple[Array, Array] | None:
+    """The difference quotient, and what rounding of the two values can do to it."""
     try:
         above, below = function(step), function(-step)
     except (ArithmeticError, ValueError):
         return None
     if not (np.isfinite(above).all() and np.isfinite(below).all()):
         return None
-    return (above - below) / (2.0 * step)
+    rounding = np.finfo(float).eps * np.maximum(np.abs(above), np.abs(below)) / step
+    return (above - below) / (2.0 * step), rounding

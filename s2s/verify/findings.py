@@ -42,18 +42,24 @@ class Findings:
     def has_time(self) -> bool:
         return time.monotonic() < self.deadline
 
-    def compare_values(self, what: str, found: Any, expected: Any) -> None:
-        """Compare results that must be the same, in structure, shapes, dtypes and values."""
+    def compare_types(self, what: str, found: Any, expected: Any) -> list[tuple[Any, Any]]:
+        """Compare the structures, shapes and dtypes of results; return pairs of their arrays."""
         (ours, structure), (theirs, expected_structure) = flatten(found), flatten(expected)
         if str(structure) != str(expected_structure):
             raise Disagreement(f"{what} has the structure {structure}, not {expected_structure}")
-        for a, b in zip(map(np.asarray, ours), map(np.asarray, theirs), strict=True):
+        pairs = list(zip(map(np.asarray, ours), map(np.asarray, theirs), strict=True))
+        for a, b in pairs:
+            if a.shape != b.shape or a.dtype != b.dtype:
+                is_not = f"{b.dtype}{list(b.shape)}"
+                raise Disagreement(f"{what} is {a.dtype}{list(a.shape)}, not {is_not}")
+        return pairs
+
+    def compare_values(self, what: str, found: Any, expected: Any) -> None:
+        """Compare results that must be the same, in structure, shapes, dtypes and values."""
+        for a, b in self.compare_types(what, found, expected):
             self._compare_arrays(what, a, b)
 
     def _compare_arrays(self, what: str, a: Any, b: Any) -> None:
-        if a.shape != b.shape or a.dtype != b.dtype:
-            ours, theirs = f"{a.dtype}{list(a.shape)}", f"{b.dtype}{list(b.shape)}"
-            raise Disagreement(f"{what} is {ours}, not {theirs}")
         if not is_inexact(b.dtype):
             self._take(what, (a != b).astype(float), a == b, a, b)
             return

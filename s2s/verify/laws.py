@@ -97,6 +97,7 @@ def _(fun: ValueAndGrad, run: Run, inner: Run, args: Values, findings: Findings)
     else:
         gradient = found
     by_name = _by_name(fun, gradient)
+    findings.compare_types("the gradient", by_name, {name: args[name] for name in by_name})
     for direction in _directions(fun, args, findings):
         line = _line(inner, args, direction, _value_of(fun))
         slope = np.array([_dot(by_name, direction)])
@@ -109,6 +110,7 @@ def _(fun: JvpFunction, run: Run, inner: Run, args: Values, findings: Findings) 
     inner_args = inner_arguments(fun, args)
     value, value_dot = run(args)
     findings.compare_values("the value", value, inner(inner_args))
+    findings.compare_types("the derivative", value_dot, value)
     line = _line(inner, inner_args, {name: args[f"{name}_dot"] for name in _wrt(fun)})
     what = "the derivative along the given direction"
     findings.compare_slopes(what, _flat(value_dot), line, _width(value_dot))
@@ -120,6 +122,7 @@ def _(fun: VjpFunction, run: Run, inner: Run, args: Values, findings: Findings) 
     value, bars = run(args)
     findings.compare_values("the value", value, inner(inner_args))
     y_bar, by_name = _flat(args["y_bar"]), _by_name(fun, bars)
+    findings.compare_types("the cotangent", by_name, {name: args[name] for name in by_name})
 
     def weighted(value: Any) -> Any:
         return _flat(value) @ y_bar

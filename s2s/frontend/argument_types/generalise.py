@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeVar
 
 from s2s.frontend.argument_types.types import ArgumentType
 from s2s.ir import dims
+from s2s.ir.bounds import bounds
 from s2s.ir.dims import Dim, Size
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import flatten, tree_map
@@ -116,7 +117,7 @@ def _solve(difference: Dim, names: Collection[str]) -> tuple[str, Size] | None:
             rest = coefficient * difference - dims.dimension(name)
             if name not in dims.names_of(rest):
                 solution = -rest
-                low, _ = dims.bounds(solution)
+                low, _ = bounds(solution)
                 if low is not None and low >= 1:
                     return name, solution
     return None

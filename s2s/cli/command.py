@@ -1,0 +1,42 @@
+"""The command as the generated module gives it, for making it again."""
+
+from __future__ import annotations
+
+import os
+
+from s2s.cli.options import Options
+
+
+def command_words(options: Options) -> tuple[str, ...]:
+    """The words of the command that makes the module again, the same on every machine.
+
+    Options that do not change the module, such as `--force`, are left out.
+    """
+    path, colon, function = options.target.partition(":")
+    words = ["s2s", options.command, portable_path(path) + colon + function]
+    if options.expression:
+        words.append(options.expression)
+    given: list[tuple[str, str | None]] = [
+        ("--wrt", options.wrt),
+        ("--in-axes", options.in_axes),
+        ("--args", options.args or None),
+        ("--example", options.example),
+        ("--record", options.record),
+        *[("--static", text) for text in options.static],
+        ("--name", options.name),
+    ]
+    for option, value in given:
+        if value is not None:
+            words += [option, value]
+    if options.has_aux:
+        words.append("--has-aux")
+    if options.output is not None:
+        words += ["-o", portable_path(options.output)]
+    return tuple(words)
+
+
+def portable_path(path: str) -> str:
+    """A path relative to the working directory if it is below that, with slashes."""
+    relative = os.path.relpath(path)
+    shown = path if relative.startswith(os.pardir) else relative
+    return shown.replace(os.sep, "/")

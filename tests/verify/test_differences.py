@@ -1,0 +1,48 @@
+"""Slopes by differences, and what is said about their error."""
+
+import numpy as np
+import pytest
+
+from s2s.verify.differences import slope
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda h: np.array([np.exp(1.0 + h)]), [np.exp(1.0)]),
+        (lambda h: np.array([np.sin(5.0 * h), 3.0]), [5.0, 0.0]),
+        (lambda h: np.array([1e8 + 3.0 * h]), [3.0]),
+    ],
+)
+def test_smooth_functions(function, expected):
+    found = slope(function)
+    np.testing.assert_allclose(found.value, expected, rtol=1e-6)
+    assert np.all(np.abs(found.value - expected) <= 30.0 * found.error + 1e-12)
+
+
+def test_steps_out_of_the_domain_are_left_out():
+    with np.errstate(all="ignore"):
+        found = slope(lambda h: np.array([np.log(0.01 + h)]))
+    np.testing.assert_allclose(found.value, [100.0], rtol=1e-6)
+
+
+def test_errors_of_arithmetic_are_steps_out_of_the_domain():
+    import math
+
+    found = slope(lambda h: np.array([math.sqrt(0.01 + h)]))
+    np.testing.assert_allclose(found.value, [5.0], rtol=1e-6)
+
+
+def test_a_near_kink_is_passed_with_smaller_steps():
+    found = slope(lambda h: np.array([abs(0.01 + h)]))
+    np.testing.assert_allclose(found.value, [1.0], rtol=1e-9)
+
+
+def test_at_a_kink_the_error_is_large():
+    found = slope(lambda h: np.array([max(h, 0.0) ** 0.5]))
+    assert found.error[0] > 0.01 * abs(found.value[0])
+
+
+def test_where_nothing_is_finite_nothing_is_known():
+    found = slope(lambda h: np.array([np.nan]))
+    assert np.isinf(found.error[0])
