@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from s2s.ir.dims import Dim, Shape, Size
+from s2s.ir.dims import Shape, Size, UndecidedDimension
 from s2s.ir.dtypes import DType
 from s2s.numpy import creation, indexing, shaping
 from s2s.numpy.broadcasting import another
@@ -148,12 +148,14 @@ class TracedArray(Operators):
 
     def __iter__(self) -> Iterator[Value]:
         length = self._length()
-        if isinstance(length, Dim):
+        try:
+            rows = range(length)
+        except UndecidedDimension:
             raise mistake(
                 f"s2s cannot loop over the rows of an array whose number of rows, {length}, is a "
                 "name; give it a number in the types of the arguments"
-            )
-        return iter([indexing.getitem(self, row) for row in range(length)])
+            ) from None
+        return iter([indexing.getitem(self, row) for row in rows])
 
     def __reversed__(self) -> Iterator[Value]:
         return reversed(list(self))
