@@ -15,7 +15,7 @@ def test_text() -> None:
     after = transpose(before, [False, True])
     assert str(after) == (
         "{ lambda ; a:f64[n] b:f64[]. let\n"
-        "    c:f64[n] = broadcast_in_dim[broadcast_dimensions=() shape=(n,)] b\n"
+        "    c:f64[n] = broadcast_in_dim b\n"
         "    d:f64[n] = mul c a\n"
         "  in (d,) }"
     )
