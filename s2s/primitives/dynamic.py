@@ -125,16 +125,17 @@ class DynamicUpdateSlice(Primitive):
             update = move_batch_axis(update, update_axis, 0, size)
             return dynamic_update_slice(x, update, [0, *starts]), 0
         scatter_dims = [x_axis, *start_axes, update_axis]
-        return self._as_scatter(len(starts)).batch(size, [x, *starts, update], scatter_dims)
+        return self.as_scatter(len(starts)).batch(size, [x, *starts, update], scatter_dims)
 
-    def _as_scatter(self, rank: int) -> Scatter:
+    def as_scatter(self, rank: int) -> Scatter:
+        """The scatter that does the same, for an operand of the given rank."""
         axes = tuple(range(rank))
         numbers = ScatterDimensionNumbers(axes, (), axes)
         return Scatter(numbers, False, True, GatherScatterMode.CLIP)
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         (x, update, *starts), (x_aval, update_aval, *start_avals) = operands, avals
-        scatter = self._as_scatter(len(starts))
+        scatter = self.as_scatter(len(starts))
         return scatter.spell([x, *starts, update], [x_aval, *start_avals, update_aval])
 
 

@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 from s2s.ir.dims import same_size
-from s2s.ir.jaxpr import JaxprEqn
-from s2s.primitives.core import BroadcastInDim, Reshape, Transpose
-from s2s.primitives.creation import DimAsValue
+from s2s.ir.jaxpr import JaxprEqn, Literal
+from s2s.primitive import Primitive
+from s2s.primitives.contractions import DotGeneral
+from s2s.primitives.core import (
+    AxesReduction,
+    BroadcastInDim,
+    ConvertElementType,
+    Reshape,
+    Transpose,
+)
+from s2s.primitives.creation import DimAsValue, Iota
+from s2s.primitives.cumulative import Cumulative
+from s2s.primitives.dynamic import DynamicUpdateSlice
 from s2s.primitives.families import Elementwise
+from s2s.primitives.identity import StopGradient
+from s2s.primitives.indexing import Gather, Scatter, ScatterAdd
+from s2s.primitives.layout import Concatenate, Pad, Rev, Slice, Squeeze, Stack
+
+_OWNED = (
+    AxesReduction,
+    Concatenate,
+    ConvertElementType,
+    Cumulative,
+    DotGeneral,
+    DynamicUpdateSlice,
+    Elementwise,
+    Iota,
+    Pad,
+    Scatter,
+    Stack,
+)
 
 
 def is_transparent(eqn: JaxprEqn) -> bool:
     """Whether it is nothing to compute: a size, or what NumPy's broadcasting does by itself."""
-    return isinstance(eqn.primitive, (BroadcastInDim, DimAsValue))
+    primitive = eqn.primitive
+    if isinstance(primitive, ConvertElementType):
+        # From an integer that is written as a number in the program, or that a size is.
+        return eqn.invars[0].aval.weak_type and not eqn.invars[0].aval.shape
+    return isinstance(primitive, (BroadcastInDim, DimAsValue, StopGradient))
 
 
 def is_basic_view(eqn: JaxprEqn) -> bool:
@@ -21,7 +52,7 @@ def is_basic_view(eqn: JaxprEqn) -> bool:
         operand = [size for size in eqn.invars[0].aval.shape if not same_size(size, 1)]
         result = [size for size in primitive.new_sizes if not same_size(size, 1)]
         return len(operand) == len(result) and all(map(same_size, operand, result))
-    return isinstance(primitive, Transpose)
+    return isinstance(primitive, (Rev, Slice, Squeeze, Transpose))
 
 
 def may_alias(eqn: JaxprEqn) -> bool:
@@ -31,4 +62,30 @@ def may_alias(eqn: JaxprEqn) -> bool:
 
 def is_owned(eqn: JaxprEqn) -> bool:
     """Whether the result is surely an array that nothing else refers to."""
-    return isinstance(eqn.primitive, Elementwise)
+    primitive = eqn.primitive
+    if isinstance(primitive, BroadcastInDim):
+        return not eqn.invars[0].aval.shape
+    if isinstance(primitive, Gather):
+        # With arrays of indices NumPy copies; with numbers alone it takes a view.
+        return any(index.aval.shape for index in eqn.invars[1:])
+    return isinstance(primitive, _OWNED) and not isinstance(primitive, StopGradient)
+
+
+def writes_into(primitive: Primitive) -> bool:
+    """Whether it is said by assignments to a part of an array, which only a statement can."""
+    return isinstance(primitive, (DynamicUpdateSlice, Pad, Scatter))
+
+
+def adds_into_zeros(eqn: JaxprEqn, is_zero_array: bool) -> bool:
+    """Whether the result is zero but for some elements, so that it can be added to an array there.
+
+    `is_zero_array` says whether the first operand is an array of zeros.
+    """
+    if isinstance(eqn.primitive, Pad):
+        return is_zero(eqn.invars[1])
+    return isinstance(eqn.primitive, ScatterAdd) and is_zero_array
+
+
+def is_zero(atom: object) -> bool:
+    """Whether an operand is the number zero."""
+    return isinstance(atom, Literal) and bool(atom.value == 0)

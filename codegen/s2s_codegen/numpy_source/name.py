@@ -81,6 +81,10 @@ class Names:
     def __contains__(self, var: Var) -> bool:
         return var in self._of
 
+    def holder(self, name: str) -> Var | None:
+        """The variable that is called `name` at the moment."""
+        return self._holder.get(name)
+
     def reserve(self, hint: str) -> str:
         """A name near `hint` that no variable will be given: for sizes and constants."""
         name = self._unused(hint)
@@ -112,15 +116,20 @@ class Names:
         return name
 
 
-def describe(eqn: JaxprEqn, operands: Sequence[str | None]) -> str:
+def describe(
+    eqn: JaxprEqn, is_tangent: bool, operands: Sequence[str | None], function: str | None
+) -> str:
     """What a result without a name is called, after the operation and the operand's name.
 
-    `operands` has the name of each operand, or None for what has none.
+    `operands` has the name of each operand, or None for what has none; `function` is what a
+    cotangent is pulled back through, where that is known.
     """
-    word = _WORDS.get(eqn.primitive.name, eqn.primitive.name)
+    word = _WORDS.get(eqn.primitive.name, eqn.primitive.name.replace("-", "_"))
+    if function is not None:
+        word = _WORDS.get(function, function)
     if eqn.phase == "cotangent":
         return f"{word}_bar"
-    if eqn.phase == "tangent" and any(o is not None and o.endswith("_dot") for o in operands):
+    if is_tangent:
         return f"{word}_dot"
     if len(operands) == 1 and operands[0] is not None:
         return f"{word}_{operands[0]}"

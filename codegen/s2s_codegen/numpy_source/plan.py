@@ -9,8 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Source, Var
-from s2s_codegen.numpy_source.memory import is_basic_view, is_transparent, may_alias
+from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
+from s2s.primitives.arithmetic import Add, Sub
+from s2s.primitives.core import BroadcastInDim
+from s2s.primitives.families import AddAny
+from s2s_codegen.numpy_source.memory import (
+    adds_into_zeros,
+    is_basic_view,
+    is_transparent,
+    is_zero,
+    may_alias,
+    writes_into,
+)
 from s2s_codegen.numpy_source.schedule import Placed
 
 LONGEST_DERIVATIVE = 72
@@ -37,9 +47,6 @@ class Plan:
         return self.storage.get(var, var)
 
 
-Group = tuple[bool, Source | None]
-
-
 def plan(jaxpr: Jaxpr, placed: Sequence[Placed]) -> Plan:
     """Decide for each equation whether it is a statement, and until when each value is needed."""
     inlined = _candidates(jaxpr, placed)
@@ -59,36 +66,66 @@ def _variables(atoms: Sequence[Atom]) -> list[Var]:
     return [atom for atom in atoms if not isinstance(atom, Literal)]
 
 
+def _runs(placed: Sequence[Placed]) -> list[int]:
+    """For each equation the number of its run: equations that stand together under one line."""
+    runs: list[int] = []
+    for position, p in enumerate(placed):
+        previous = placed[position - 1] if position else p
+        same = p.line == previous.line and p.backward == previous.backward
+        runs.append((runs[-1] if runs else 0) + (not same))
+    return runs
+
+
 def _candidates(jaxpr: Jaxpr, placed: Sequence[Placed]) -> dict[Var, JaxprEqn]:
     results = set(_variables(jaxpr.outvars))
+    zeros = {
+        p.eqn.outvars[0]
+        for p in placed
+        if isinstance(p.eqn.primitive, BroadcastInDim) and is_zero(p.eqn.invars[0])
+    }
     reads: dict[Var, int] = {}
-    reader: dict[Var, tuple[Group, JaxprEqn]] = {}
+    reader: dict[Var, tuple[int, JaxprEqn]] = {}
     inlined: dict[Var, JaxprEqn] = {}
-    for p in reversed(placed):
+    for p, run in zip(reversed(placed), reversed(_runs(placed)), strict=True):
         eqn = p.eqn
-        group = (p.backward, p.line)
-        times = 1
+        reading, times = (run, eqn), 1
         if len(eqn.outvars) == 1 and eqn.outvars[0] not in results:
             (var,) = eqn.outvars
             uses = reads.get(var, 0)
-            if is_transparent(eqn) or (is_basic_view(eqn) and var.name is None):
+            if _is_written_anywhere(eqn):
                 inlined[var] = eqn
-                times = uses
-                group, eqn = reader.get(var, (group, eqn))
-            elif uses == 1 and reader[var][0] == group and _may_be_inside(eqn, reader[var][1]):
+                reading, times = reader.get(var, reading), uses
+            elif uses == 1 and reader[var][0] == run and _may_be_inside(eqn, reader[var][1], zeros):
                 inlined[var] = eqn
-        for var in _variables(p.eqn.invars):
+        for var in _variables(eqn.invars):
             reads[var] = reads.get(var, 0) + times
-            reader[var] = (group, eqn)
+            reader[var] = reading
     return inlined
 
 
-def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn) -> bool:
-    """Whether the name of a value, if it has one, adds nothing to the statement that reads it."""
+def _is_written_anywhere(eqn: JaxprEqn) -> bool:
+    """Whether the value is written in place at each use: nothing is computed for it."""
+    name = eqn.outvars[0].name
+    if is_transparent(eqn):
+        # A new array that the user gave a name has its own line.
+        filled = isinstance(eqn.primitive, BroadcastInDim) and not eqn.invars[0].aval.shape
+        return not (filled and name is not None and eqn.phase == "primal")
+    # The target of a loop over rows is not an assignment of the user's.
+    in_header = eqn.source is not None and eqn.source.text.startswith("for ")
+    return is_basic_view(eqn) and (name is None or in_header)
+
+
+def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn, zeros: set[Var]) -> bool:
+    """Whether a value that is read once, under the same line, may be written where it is read."""
+    if writes_into(eqn.primitive):
+        is_sum = isinstance(reader.primitive, (Add, AddAny, Sub)) and reader.phase != "primal"
+        return is_sum and adds_into_zeros(eqn, eqn.invars[0] in zeros)
+    if eqn.primitive.has_effect:
+        return False
     name = eqn.outvars[0].name
     if name is None:
         return True
-    # The terms of a sum of cotangents that all belong to one line of the user's.
+    # The terms of a sum of cotangents.
     return name.endswith("_bar") and reader.outvars[0].name == name
 
 

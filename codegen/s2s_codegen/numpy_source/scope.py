@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s.ir.dims import Dim, FloorDiv, Monomial, Shape, Size, same_shape
 from s2s.ir.dtypes import promote
-from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Precedence
 from s2s.primitives.core import ConvertElementType
 from s2s_codegen.numpy_source.expression import ATOM, Expression, binary, call, negative, tuple_of
@@ -55,9 +55,10 @@ class Scope:
         promotion gives the result the right one.
         """
         bare = [self._without_conversion(atom) for atom in eqn.invars]
-        if len(bare) > 1 and any(found is not atom for found, atom in zip(bare, eqn.invars, strict=True)):
+        changed = any(found is not atom for found, atom in zip(bare, eqn.invars, strict=True))
+        if changed and (len(bare) > 1 or bare[0].aval.dtype == eqn.invars[0].aval.dtype):
             dtype, _ = promote(*[(atom.aval.dtype, atom.aval.weak_type) for atom in bare])
-            if dtype == eqn.invars[0].aval.dtype:
+            if dtype == eqn.invars[-1].aval.dtype:
                 return [self.expression(atom) for atom in bare]
         return [self.expression(atom) for atom in eqn.invars]
 
@@ -79,15 +80,31 @@ class Scope:
             return expression
         if expression.shape:
             return call("np.broadcast_to", expression, self.shape(shape))
-        dtype = self.dtype_argument(atom)
-        if expression.text in ("0.0", "0") and not dtype:
-            return call("np.zeros", self.shape(shape))
-        return call("np.full", self.shape(shape), expression, *dtype)
+        return self.filled(expression, atom.aval)
 
-    def dtype_argument(self, atom: Atom) -> list[str]:
-        """`dtype=...` for a function that makes arrays, or nothing where it is NumPy's default."""
-        dtype = atom.aval.dtype
-        return [] if dtype == np.float64 else [f"dtype={dtype_name(dtype)}"]
+    def filled(self, number: Expression, aval: ShapedArray, like: str | None = None) -> Expression:
+        """A new array of the given type with the same number everywhere.
+
+        `like` is the name of an array of that shape, if there is one.
+        """
+        shape = self.shape(aval.shape) if like is None else f"{like}.shape"
+        dtype = [] if aval.dtype == np.float64 else [f"dtype={dtype_name(aval.dtype)}"]
+        for text, function in (("0", "np.zeros"), ("1", "np.ones")):
+            if number.text in (text, f"{text}.0"):
+                return call(function, shape, *dtype)
+        if aval.dtype.kind == "b" and number.text == "False":
+            return call("np.zeros", shape, *dtype)
+        same = number.text.isdecimal() or number.text in ("True", "False")
+        exact = same and aval.dtype in (np.int64, np.bool_)
+        return call("np.full", shape, number, *([] if exact else dtype))
+
+    def like(self, var: Var, hint: str) -> str | None:
+        """The name of the array whose tangent or cotangent `var` is, if it can be named here."""
+        base = hint.removesuffix("_bar").removesuffix("_dot")
+        holder = self.names.holder(base)
+        if base == hint or holder is None or holder in self.shapes:
+            return None
+        return base if same_shape(holder.aval.shape, var.aval.shape) else None
 
     def definition(self, atom: Atom) -> JaxprEqn | None:
         """The equation of an operand that is written in place, so that it may be written better."""

@@ -9,14 +9,19 @@ from collections.abc import Sequence
 
 from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Source, Var
-from s2s.primitive import Primitive
+from s2s.primitive import Precedence, Primitive
 from s2s.primitives.arithmetic import Add, Sub
-from s2s.primitives.families import AddAny
-from s2s_codegen.numpy_source.expression import Expression, call, method
-from s2s_codegen.numpy_source.memory import is_owned
+from s2s.primitives.core import BroadcastInDim
+from s2s.primitives.dynamic import DynamicUpdateSlice
+from s2s.primitives.families import AddAny, Unary
+from s2s.primitives.indexing import Scatter
+from s2s.primitives.layout import Pad
+from s2s_codegen.numpy_source.expression import Expression, binary, method, negative
+from s2s_codegen.numpy_source.memory import is_owned, writes_into
 from s2s_codegen.numpy_source.name import describe
+from s2s_codegen.numpy_source.placing import Placement, new_array, placement
 from s2s_codegen.numpy_source.plan import plan
-from s2s_codegen.numpy_source.schedule import schedule
+from s2s_codegen.numpy_source.schedule import Placed, schedule
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.statements import BLANK, Comment, Line, Statement
 
@@ -33,24 +38,22 @@ class Writer:
         self.position = 0
         self.results = {atom for atom in jaxpr.outvars if not isinstance(atom, Literal)}
         self.definitions = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
-        self._line: tuple[bool, Source | None] | None = None
+        self.linear = _linear(jaxpr)
         scope.plan = plan(jaxpr, schedule(jaxpr))
 
     def write(self) -> list[Statement]:
         """The statements that compute the results."""
-        any_forward = False
+        previous: Placed | None = None
         for position, placed in enumerate(self.scope.plan.statements):
             self.position = position
-            group = (placed.backward, placed.line)
-            if group != self._line:
-                if placed.backward and not (self._line and self._line[0]) and any_forward:
-                    self.statements += [BLANK, Comment(BACKWARD)]
-                if placed.line is not None:
-                    self.statements.append(Comment(line_comment(placed.line)))
-                    self._line = group
-                elif self._line is None or self._line[0] != placed.backward:
-                    self._line = group
-            any_forward = any_forward or not placed.backward
+            enters = placed.backward and not (previous and previous.backward)
+            if enters and previous is not None:
+                self.statements += [BLANK, Comment(BACKWARD)]
+            if placed.line is not None and (
+                previous is None or enters or placed.line != previous.line
+            ):
+                self.statements.append(Comment(line_comment(placed.line)))
+            previous = placed
             write(placed.eqn.primitive, placed.eqn, self)
         return self.statements
 
@@ -64,37 +67,55 @@ class Writer:
         """Whether no statement after the one being written reads `var`."""
         return self.scope.plan.last_use.get(var, -1) <= self.position
 
+    def was_dead(self, var: Var) -> bool:
+        """Whether the one being written does not read `var` either."""
+        return self.scope.plan.last_use.get(var, -1) < self.position
+
     def hint(self, eqn: JaxprEqn, var: Var) -> str:
         """What a result would be called if no other variable were."""
         if var.name is not None:
-            name = re.sub(r"\W+", "_", var.name).strip("_") or "value"
-            return f"value_{name}" if name[0].isdigit() else name
+            return identifier(var.name)
+        if var in self.results:
+            return "value_dot" if var in self.linear else "value"
+        return describe(eqn, var in self.linear, self._names(eqn), self._nonlinear(eqn))
+
+    def _names(self, eqn: JaxprEqn) -> list[str | None]:
         names = self.scope.names
-        known = [
+        return [
             names[atom] if not isinstance(atom, Literal) and atom in names else None
             for atom in eqn.invars
         ]
-        return describe(eqn, known)
+
+    def _nonlinear(self, eqn: JaxprEqn) -> str | None:
+        """The function of one number whose derivative an equation multiplies with, if it does.
+
+        It is known by its result: `x_bar * (1.0 - x**2)` is the tanh that `x` comes from.
+        """
+        if eqn.phase != "cotangent":
+            return None
+        for name in self._names(eqn):
+            if name is not None and name.endswith("_bar"):
+                primal = self.scope.names.holder(name.removesuffix("_bar"))
+                definition = None if primal is None else self.definitions.get(primal)
+                if definition is not None and isinstance(definition.primitive, Unary):
+                    return definition.primitive.name
+        return None
 
     def assign(self, eqn: JaxprEqn, expression: Expression) -> None:
         """Write `name = expression` for the one result of an equation."""
         (var,) = eqn.outvars
-        if var in self.results:
+        hint = self.hint(eqn, var)
+        if isinstance(eqn.primitive, BroadcastInDim) and not expression.shape:
+            # A statement of its own: it is a result, or the user gave it a name.
+            like = self.scope.like(var, hint)
+            expression = self.scope.filled(expression, var.aval, like) if var.aval.shape else expression
+        elif var in self.results:
             expression = self.scope.broadcast(expression, var)
         elif expression.shape is not None and not same_shape(expression.shape, var.aval.shape):
             self.scope.shapes[var] = expression.shape
-        name = self.scope.names.give(var, self.hint(eqn, var), self.is_dead)
+        name = self.scope.names.give(var, hint, self.is_dead)
         if expression.text != name:
             self.line(f"{name} = {expression.text}")
-
-    def accumulate(self, eqn: JaxprEqn, old: Var, operator: str, term: Expression) -> None:
-        """Write `name += term`: the new value takes the old one's name, and its array."""
-        (var,) = eqn.outvars
-        name = self.scope.names[old]
-        self.scope.names.hold(var, name)
-        if operator == "+" and term.text.startswith("-") and term.precedence.name in ("UNARY", "PRODUCT"):
-            operator, term = "-", Expression(term.text[1:], term.precedence)
-        self.line(f"{name} {operator}= {term.text}")
 
     def may_be_overwritten(self, atom: Atom, var: Var) -> bool:
         """Whether the array of an operand can become that of the result, with the same name.
@@ -104,15 +125,17 @@ class Writer:
         plan = self.scope.plan
         if isinstance(atom, Literal) or atom in plan.inlined or atom in self.scope.shapes:
             return False
+        if atom.name is None or atom.name != var.name or atom.aval != var.aval:
+            return False
+        if not self.is_dead(atom):
+            return False
+        if atom.aval.weak_type:
+            return True  # Python numbers are not changed but replaced
         definition = self.definitions.get(atom)
         return (
             definition is not None
-            and atom.name is not None
-            and atom.name == var.name
             and is_owned(definition)
             and plan.storage_last_use.get(atom, -1) <= self.position
-            and atom.aval.dtype == var.aval.dtype
-            and same_shape(atom.aval.shape, var.aval.shape)
         )
 
     # -- results --------------------------------------------------------------------------------
@@ -148,30 +171,153 @@ def write(primitive: Primitive, eqn: JaxprEqn, writer: Writer) -> None:
     writer.assign(eqn, writer.scope.spell(eqn))
 
 
+@write.register(DynamicUpdateSlice)
+@write.register(Pad)
+@write.register(Scatter)
+def write_placed(
+    primitive: DynamicUpdateSlice | Pad | Scatter, eqn: JaxprEqn, writer: Writer
+) -> None:
+    """Write an assignment to a part of an array: of a new one, or of one that is not needed else."""
+    (var,) = eqn.outvars
+    placed = placement(eqn, writer.scope)
+    names = writer.scope.names
+    operator = "+" if placed.adds and placed.base is not None else ""
+    if placed.base is not None and writer.may_be_overwritten(placed.base, var):
+        assert isinstance(placed.base, Var)
+        name = names[placed.base]
+        names.hold(var, name)
+    else:
+        hint = writer.hint(eqn, var)
+        if placed.base is None:
+            array = new_array(eqn, placed, var, hint, writer.scope)
+            operator = "+" if placed.repeats else ""
+        else:
+            array = method(writer.scope.whole(placed.base), "copy").text
+        name = names.give(var, hint, writer.was_dead)
+        writer.line(f"{name} = {array}")
+    writer.line(placed.put(name, operator))
+
+
 @write.register(Add)
 @write.register(AddAny)
-def write_sum(primitive: Add | AddAny, eqn: JaxprEqn, writer: Writer) -> None:
+@write.register(Sub)
+def write_sum(primitive: Add | AddAny | Sub, eqn: JaxprEqn, writer: Writer) -> None:
+    """Write a sum, in place where its first term is an array that is not needed else."""
+    terms = _terms(eqn, writer, "+") if eqn.phase != "primal" else []
+    if any(writes_into(d.primitive) for d in map(writer.scope.definition, terms) if d is not None):
+        _write_sum_with_parts(eqn, terms, writer)
+        return
     (var,) = eqn.outvars
     x, y = eqn.invars
-    if _may_accumulate(eqn, "+="):
-        for old, term in ((x, y), (y, x)):
-            if not isinstance(old, Literal) and writer.may_be_overwritten(old, var):
-                writer.accumulate(eqn, old, "+", writer.scope.expression(term))
+    operator = "-" if isinstance(primitive, Sub) else "+"
+    pairs = ((x, y), (y, x)) if operator == "+" else ((x, y),)
+    if eqn.phase != "primal" or (eqn.source and f" {operator}= " in eqn.source.text):
+        for old, term in pairs:
+            if isinstance(old, Var) and writer.may_be_overwritten(old, var):
+                _accumulate(writer, old, var, operator, writer.scope.expression(term))
                 return
     writer.assign(eqn, writer.scope.spell(eqn))
 
 
-@write.register
-def write_difference(primitive: Sub, eqn: JaxprEqn, writer: Writer) -> None:
+def _accumulate(writer: Writer, old: Var, var: Var, operator: str, term: Expression) -> None:
+    """`x_bar += term`: the new value takes the old one's name, and its array."""
+    name = writer.scope.names[old]
+    writer.scope.names.hold(var, name)
+    if operator == "+" and term.text.startswith("-"):
+        opposite = negative(term)
+        if opposite.precedence >= Precedence.PRODUCT:
+            operator, term = "-", opposite
+    writer.line(f"{name} {operator}= {term.text}")
+
+
+def _terms(eqn: JaxprEqn, writer: Writer, sign: str) -> dict[Atom, str]:
+    """The terms of a sum of whole arrays, with their signs."""
+    found: dict[Atom, str] = {}
+    signs = (sign, _opposite(sign)) if isinstance(eqn.primitive, Sub) else (sign, sign)
+    for atom, own in zip(eqn.invars, signs, strict=True):
+        inner = writer.scope.definition(atom)
+        if inner is not None and isinstance(inner.primitive, (Add, AddAny, Sub)):
+            found.update(_terms(inner, writer, own))
+        else:
+            found[atom] = own
+    return found
+
+
+def _opposite(sign: str) -> str:
+    return "-" if sign == "+" else "+"
+
+
+def _write_sum_with_parts(eqn: JaxprEqn, terms: dict[Atom, str], writer: Writer) -> None:
+    """Write a sum of which some terms are zero but for a part: the parts are added in place."""
     (var,) = eqn.outvars
-    old, term = eqn.invars
-    if _may_accumulate(eqn, "-=") and not isinstance(old, Literal):
-        if writer.may_be_overwritten(old, var):
-            writer.accumulate(eqn, old, "-", writer.scope.expression(term))
-            return
-    writer.assign(eqn, writer.scope.spell(eqn))
+    scope = writer.scope
+    parts: list[tuple[str, Placement]] = []
+    whole: list[tuple[str, Atom]] = []
+    for atom, sign in terms.items():
+        inner = scope.definition(atom)
+        if inner is not None and writes_into(inner.primitive):
+            parts.append((sign, placement(inner, scope)))
+        else:
+            whole.append((sign, atom))
+    old = next(
+        (a for s, a in whole if s == "+" and isinstance(a, Var) and writer.may_be_overwritten(a, var)),
+        None,
+    )
+    if old is not None:
+        name = scope.names[old]
+        scope.names.hold(var, name)
+        for sign, atom in whole:
+            if atom is not old:
+                writer.line(f"{name} {sign}= {scope.expression(atom).text}")
+    else:
+        hint = writer.hint(eqn, var)
+        array = _sum_of_whole(whole, var, writer)
+        if array is None:
+            array = scope.filled(Expression("0.0"), var.aval, scope.like(var, hint))
+        name = scope.names.give(var, hint, writer.was_dead)
+        writer.line(f"{name} = {array.text}")
+    for number, (sign, part) in enumerate(parts):
+        first = not whole and number == 0 and sign == "+" and not part.repeats
+        writer.line(part.put(name, "" if first else sign))
 
 
-def _may_accumulate(eqn: JaxprEqn, operator: str) -> bool:
-    """Whether `+=` says it well: for derivatives, and where the user says so."""
-    return eqn.phase != "primal" or (eqn.source is not None and f" {operator} " in eqn.source.text)
+def _sum_of_whole(
+    whole: Sequence[tuple[str, Atom]], var: Var, writer: Writer
+) -> Expression | None:
+    """The sum of the terms that are no parts, as an array of its own; None if there are none."""
+    scope = writer.scope
+    total: Expression | None = None
+    for sign, atom in whole:
+        term = scope.expression(atom)
+        if total is None:
+            total = term if sign == "+" else negative(term)
+        else:
+            total = binary(sign, total, term)
+    if total is None or len(whole) > 1:
+        return total
+    (sign, atom), shape = whole[0], total.shape
+    if shape is not None and not same_shape(shape, var.aval.shape):
+        if not shape:
+            return scope.filled(total, var.aval)
+        return method(scope.broadcast(total, var), "copy")
+    definition = scope.definition(atom)
+    if sign == "+" and (definition is None or not is_owned(definition)):
+        return method(total, "copy")
+    return total
+
+
+def _linear(jaxpr: Jaxpr) -> set[Var]:
+    """The variables that are tangents: those that depend on an input called `x_dot`."""
+    found = {var for var in jaxpr.invars if var.name is not None and var.name.endswith("_dot")}
+    for eqn in jaxpr.eqns:
+        if eqn.phase == "tangent" and not found.isdisjoint(
+            atom for atom in eqn.invars if not isinstance(atom, Literal)
+        ):
+            found.update(eqn.outvars)
+    return found
+
+
+def identifier(name: str) -> str:
+    """A name that Python takes, near to the given one."""
+    text = re.sub(r"\W+", "_", name).strip("_") or "value"
+    return f"value_{text}" if text[0].isdigit() else text

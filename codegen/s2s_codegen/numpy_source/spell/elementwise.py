@@ -76,6 +76,10 @@ def spell_difference(primitive: Sub, eqn: JaxprEqn, scope: Scope) -> Expression:
 @spell.register
 def spell_product(primitive: Mul, eqn: JaxprEqn, scope: Scope) -> Expression:
     x, y = scope.operands(eqn)
+    for factor, other in ((eqn.invars[0], y), (eqn.invars[1], x)):
+        if isinstance(factor, Literal) and factor.value == -1.0 and eqn.phase != "primal":
+            opposite = negative(other)
+            return Expression(opposite.text, opposite.precedence, joint_shape(eqn, [x, y]))
     if eqn.phase != "primal" and isinstance(eqn.invars[1], Literal):
         return _combine_swapped("*", eqn, y, x)
     if eqn.phase != "primal" and y.precedence is Precedence.PRODUCT and _is_plain_product(eqn, y):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from s2s.ir.dims import Dim, Shape, Size, same_shape, same_size
+from s2s.ir.dims import Dim, Shape, Size, same_size
 from s2s.ir.jaxpr import JaxprEqn
 from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape, Transpose
 from s2s.primitives.layout import Rev, Slice, Squeeze
@@ -91,6 +91,9 @@ def _index_items(old: Shape, new: Shape) -> list[str] | None:
 
 @spell.register
 def spell_squeeze(primitive: Squeeze, eqn: JaxprEqn, scope: Scope) -> Expression:
+    row = scope.definition(eqn.invars[0])
+    if row is not None and isinstance(row.primitive, Slice):
+        return _spell_slice(row.primitive, row, scope, primitive.dimensions)
     x = scope.whole(eqn.invars[0])
     rank = eqn.invars[0].aval.ndim
     return index(x, ["0" if axis in primitive.dimensions else ":" for axis in range(rank)])
@@ -105,22 +108,34 @@ def spell_rev(primitive: Rev, eqn: JaxprEqn, scope: Scope) -> Expression:
 
 @spell.register
 def spell_slice(primitive: Slice, eqn: JaxprEqn, scope: Scope) -> Expression:
+    return _spell_slice(primitive, eqn, scope, ())
+
+
+def _spell_slice(
+    primitive: Slice, eqn: JaxprEqn, scope: Scope, dropped: tuple[int, ...]
+) -> Expression:
+    """A slice without the axes of size 1 in `dropped`, which are indexed by a number."""
     x = scope.whole(eqn.invars[0])
     shape = eqn.invars[0].aval.shape
-    bounds = zip(
-        primitive.start_indices, primitive.limit_indices, primitive.steps(), shape, strict=True
-    )
-    return index(x, [slice_text(scope, *bound) for bound in bounds])
+    items: list[str] = []
+    for axis, size in enumerate(shape):
+        start, limit = primitive.start_indices[axis], primitive.limit_indices[axis]
+        if axis in dropped:
+            items.append(position_text(scope, start, size))
+        else:
+            items.append(slice_text(scope, start, limit, primitive.steps()[axis], size))
+    return index(x, items)
 
 
 def slice_text(scope: Scope, start: Size, limit: Size, step: int, size: Size) -> str:
     """A slice of an axis, counted from its end where that needs no name: `1:-1`, `:n`, `::2`."""
-    first = "" if same_size(start, 0) else _position(scope, start, size)
-    last = "" if same_size(limit, size) else _position(scope, limit, size)
+    first = "" if same_size(start, 0) else position_text(scope, start, size)
+    last = "" if same_size(limit, size) else position_text(scope, limit, size)
     return slice_of(first, last, "" if step == 1 else str(step))
 
 
-def _position(scope: Scope, place: Size, size: Size) -> str:
+def position_text(scope: Scope, place: Size, size: Size) -> str:
+    """A place in an axis, counted from its end where that needs no name."""
     behind = size - place
     if isinstance(behind, int) and not isinstance(place, int):
         return f"-{behind}"
@@ -137,8 +152,3 @@ def spell_conversion(primitive: ConvertElementType, eqn: JaxprEqn, scope: Scope)
     if not old.shape:
         return Expression(f"np.{new.dtype.name}({x.text})", shape=())
     return Expression(method(x, "astype", name).text, shape=x.shape)
-
-
-def is_whole(shape: Shape | None, own: Shape) -> bool:
-    """Whether an expression's shape is that of its type."""
-    return shape is None or same_shape(shape, own)

@@ -1,0 +1,109 @@
+"""Arrays written into: pad, scatter and dynamic_update_slice as assignments to parts of an array.
+
+    x_bar = np.zeros(x.shape)
+    x_bar[1:] = part_bar
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s2s.ir.dims import same_size
+from s2s.ir.jaxpr import Atom, JaxprEqn, Var
+from s2s.primitives.core import BroadcastInDim
+from s2s.primitives.dynamic import DynamicUpdateSlice
+from s2s.primitives.indexing import Scatter, ScatterAdd
+from s2s.primitives.layout import Pad
+from s2s_codegen.numpy_source.expression import Expression
+from s2s_codegen.numpy_source.memory import is_zero
+from s2s_codegen.numpy_source.scope import Scope
+from s2s_codegen.numpy_source.spell.layout import position_text, slice_text
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What an equation puts where: `array[index] = value`."""
+
+    index: str
+    value: Expression
+    base: Atom | None
+    """The array written into; None for a new one full of `fill`."""
+    fill: Expression
+    adds: bool
+    """Whether the value is added to what is there."""
+    repeats: bool
+    """Whether places may be the same, each of which counts."""
+
+    def put(self, name: str, operator: str = "") -> str:
+        """The statement that puts the value into the array `name`, adding with `+` or `-`."""
+        if operator and self.repeats:
+            function = "np.add.at" if operator == "+" else "np.subtract.at"
+            several = "," in self.index or ":" in self.index
+            place = f"np.s_[{self.index}]" if several else self.index
+            return f"{function}({name}, {place}, {self.value.text})"
+        return f"{name}[{self.index}] {operator}= {self.value.text}"
+
+
+def placement(eqn: JaxprEqn, scope: Scope) -> Placement:
+    """What an equation whose primitive `writes_into` an array puts where."""
+    primitive = eqn.primitive
+    zero = Expression("0.0", shape=())
+    if isinstance(primitive, Pad):
+        operand, number = eqn.invars
+        dropped: set[int] = set()
+        inner = scope.definition(operand)
+        if inner is not None and isinstance(inner.primitive, BroadcastInDim):
+            dropped = _new_axes(inner.primitive, primitive)
+        value = scope.whole(inner.invars[0]) if inner and dropped else scope.expression(operand)
+        index = _inside(primitive, eqn, scope, dropped)
+        return Placement(index, value, None, scope.expression(number), False, False)
+    if isinstance(primitive, DynamicUpdateSlice):
+        x, update, *starts = eqn.invars
+        scatter = primitive.as_scatter(len(starts))
+        atoms = [x, *starts, update]
+    else:
+        assert isinstance(primitive, Scatter)
+        scatter = primitive
+        atoms = list(eqn.invars)
+    texts = [scope.whole(atom).text if atom is not atoms[0] else "" for atom in atoms]
+    index = scatter.index(texts, [atom.aval for atom in atoms])
+    base: Atom | None = atoms[0]
+    definition = scope.definition(atoms[0])
+    if definition is not None and isinstance(definition.primitive, BroadcastInDim):
+        if is_zero(definition.invars[0]):
+            base = None
+    adds = isinstance(scatter, ScatterAdd)
+    repeats = adds and not scatter.unique_indices and any(a.aval.shape for a in atoms[1:-1])
+    return Placement(index, scope.expression(atoms[-1]), base, zero, adds, repeats)
+
+
+def _new_axes(inner: BroadcastInDim, pad: Pad) -> set[int]:
+    """The axes of size 1 that `inner` puts in and `pad` places, if these are all that it puts in."""
+    new = {axis for axis in range(len(inner.shape)) if axis not in inner.broadcast_dimensions}
+    placed = all(
+        same_size(inner.shape[axis], 1)
+        and not (same_size(low, 0) and same_size(high, 0) and between == 0)
+        for axis, (low, high, between) in enumerate(pad.padding_config)
+        if axis in new
+    )
+    return new if placed else set()
+
+
+def _inside(primitive: Pad, eqn: JaxprEqn, scope: Scope, dropped: set[int]) -> str:
+    """Where the operand's elements stand in a padded array; `dropped` axes have one index each."""
+    (var,) = eqn.outvars
+    items: list[str] = []
+    for axis, (low, high, between) in enumerate(primitive.padding_config):
+        size = var.aval.shape[axis]
+        if axis in dropped:
+            items.append(position_text(scope, low, size))
+        else:
+            items.append(slice_text(scope, low, size - high, between + 1, size))
+    while len(items) > 1 and items[-1] == ":":
+        items.pop()
+    return ", ".join(items)
+
+
+def new_array(eqn: JaxprEqn, placed: Placement, var: Var, hint: str, scope: Scope) -> str:
+    """The expression of the array that a placement without a base begins with."""
+    return scope.filled(placed.fill, var.aval, scope.like(var, hint)).text
