@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s2s.primitive import Linear, Precedence, Producer, Value, Zero
-from s2s.primitives.core import is_number, unbroadcast
+from s2s.primitives.core import is_number, number, unbroadcast
 from s2s.primitives.families import (
     Binary,
     Elementwise,
@@ -17,7 +17,7 @@ from s2s.primitives.families import (
     unary,
 )
 from s2s.primitives.logic import bitwise_and, ge, gt, le, lt, select_n
-from s2s.trace import Tracer, aval, bind
+from s2s.trace import Tracer, aval
 
 
 class Neg(Unary):
@@ -71,7 +71,9 @@ class Sub(Binary):
 
     def tangent(self, tangents: Sequence[Value], z: Value, *operands: Value) -> Value:
         t_x, t_y = tangents
-        return neg(t_y) if isinstance(t_x, Zero) else t_x if isinstance(t_y, Zero) else sub(t_x, t_y)
+        return (
+            neg(t_y) if isinstance(t_x, Zero) else t_x if isinstance(t_y, Zero) else sub(t_x, t_y)
+        )
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         x, y = args
@@ -101,6 +103,13 @@ class Mul(Binary):
         if isinstance(x, Linear):
             return [unbroadcast(mul(ct, y), x.aval), None]
         return [None, unbroadcast(mul(x, ct), y.aval)]
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """1 x is x, and -1 x is -x."""
+        for factor, x in (args, reversed(args)):
+            if is_number(factor) and number(factor) in (1, -1) and not is_number(x):
+                return x if number(factor) == 1 else neg(x)
+        return None
 
 
 class Div(Binary):
