@@ -146,10 +146,11 @@ class Primitive:
 
     # -- types ----------------------------------------------------------------------------------
 
-    def abstract(self, *avals: ShapedArray) -> Any:
-        """The type of the result (a list of types with `multiple_results`).
+    def abstract(self, *args: Any, **kwargs: Any) -> Any:
+        """The type of the result (a list of types with `multiple_results`), given the operands' types.
 
-        Raises TypeError, in the user's words, if the operands do not fit.
+        Raises TypeError, in the user's words, if the operands do not fit. (Written like this, a
+        subclass may name its operands.)
         """
         self.missing("abstract")
 
@@ -258,11 +259,10 @@ class Primitive:
     # -- parameters -----------------------------------------------------------------------------
 
     def parameters(self) -> dict[str, Any]:
-        """The static parameters: `name` first if there is one, the others in alphabetical order."""
+        """The static parameters, the fields, in alphabetical order."""
         if not dataclasses.is_dataclass(self):
             return {}
-        names = [field.name for field in dataclasses.fields(self)]
-        names.sort(key=lambda name: (name != "name", name))
+        names = sorted(field.name for field in dataclasses.fields(self))
         return {name: getattr(self, name) for name in names}
 
     def printed_parameters(self) -> Mapping[str, Any]:

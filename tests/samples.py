@@ -18,7 +18,8 @@ from s2s import lax
 from s2s.ir.dims import Shape
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Value
-from s2s.trace import aval
+from s2s.primitives.creation import Empty
+from s2s.trace import aval, bind
 
 F32, F64, I64, BOOL = map(np.dtype, (np.float32, np.float64, np.int64, np.bool_))
 
@@ -154,15 +155,17 @@ def _unary() -> list[Sample]:
 
 def _binary() -> list[Sample]:
     samples: list[Sample] = []
+    near_1 = real(3, low=0.95, high=0.99)
     functions: list[tuple[str, Any, Any, Operand, Operand]] = [
         ("add", lax.add, np.add, real(3), real(3)),
         ("add_any", lax.add_any, np.add, real(3), real(3)),
         ("sub", lax.sub, np.subtract, real(3), real(3)),
         ("mul", lax.mul, np.multiply, real(3), real(3)),
         ("div", lax.div, np.divide, real(3), positive(3)),
-        ("floor_divide", lax.floor_divide, np.floor_divide, real(3, low=2.2, high=2.8), real(3, low=0.95, high=0.99)),
-        ("remainder", lax.remainder, np.remainder, real(3, low=2.2, high=2.8), real(3, low=0.95, high=0.99)),
-        ("rem", lax.rem, np.fmod, real(3, low=2.2, high=2.8), real(3, low=0.95, high=0.99)),
+        # The quotients stay between 2 and 3.
+        ("floor_divide", lax.floor_divide, np.floor_divide, real(3, low=2.2, high=2.8), near_1),
+        ("remainder", lax.remainder, np.remainder, real(3, low=2.2, high=2.8), near_1),
+        ("rem", lax.rem, np.fmod, real(3, low=2.2, high=2.8), near_1),
         ("nextafter", lax.nextafter, np.nextafter, real(3), real(3)),
         ("pow", lax.pow, np.power, positive(3), real(3)),
         ("hypot", lax.hypot, np.hypot, real(3), real(3)),
@@ -219,8 +222,12 @@ def _elementwise_with_numbers() -> list[Sample]:
         Sample("div", lambda x: lax.div(1, x), (positive(3),), lambda x: 1 / x, "number"),
         Sample("pow", lambda x: lax.pow(x, 2.5), (positive(3),), lambda x: x**2.5, "number"),
         Sample("pow", lambda x: lax.pow(3.0, x), (real(3),), lambda x: 3.0**x, "number-base"),
-        Sample("max", lambda x: lax.max(x, 0.5), (real(3),), lambda x: np.maximum(x, 0.5), "number"),
-        Sample("min", lambda x: lax.min(0.5, x), (real(3),), lambda x: np.minimum(0.5, x), "number"),
+        Sample(
+            "max", lambda x: lax.max(x, 0.5), (real(3),), lambda x: np.maximum(x, 0.5), "number"
+        ),
+        Sample(
+            "min", lambda x: lax.min(0.5, x), (real(3),), lambda x: np.minimum(0.5, x), "number"
+        ),
         Sample("atan2", lambda x: lax.atan2(1.0, x), (real(3),), None, "number"),
         Sample(
             "clamp",
@@ -229,14 +236,16 @@ def _elementwise_with_numbers() -> list[Sample]:
             lambda x: np.clip(x, -1.0, 1.0),
             "numbers",
         ),
-        Sample("clamp", lax.clamp, (real(5), real(5, low=-1.8), real(5, high=1.8))),
+        Sample("clamp", lax.clamp, (real(5, high=-0.1), real(5), real(5, low=0.1))),
         Sample("clamp", lax.clamp, (real(), real(5, low=-1.8), real())),
         Sample("select_n", lax.select_n, (boolean(3), real(3), real(3))),
         Sample("select_n", lax.select_n, (boolean(), real(3), real(3))),
         Sample("select_n", lax.select_n, (boolean(3), real(), real(3))),
         Sample("select_n", lax.select_n, (boolean(3), real(), real())),
         Sample("select_n", lax.select_n, (integer(5, low=0, high=3), real(5), real(5), real(5))),
-        Sample("select_n", lambda c, x: lax.select_n(c, x, 1), (boolean(3), real(3)), None, "number"),
+        Sample(
+            "select_n", lambda c, x: lax.select_n(c, x, 1), (boolean(3), real(3)), None, "number"
+        ),
         Sample(
             "convert_element_type",
             lambda x: lax.convert_element_type(x, F32),
@@ -336,6 +345,11 @@ def _layout() -> list[Sample]:
         Sample("stack", lambda x, y: lax.stack([x, y]), (real(), real())),
         Sample("iota", lambda x: lax.add(x, lax.iota(F64, shape(x), 1)), (real(3, 4),)),
         Sample("iota", lambda x: lax.mul(x, lax.iota(F64, shape(x)[0])), (real(3),)),
+        Sample(
+            "empty",
+            lambda x: lax.select_n(lax.isnan(x), x, bind(Empty(aval(x).dtype, shape(x)))),
+            (real(3),),
+        ),
         Sample(
             "dim_as_value",
             lambda x: lax.div(x, lax.convert_element_type(lax.dim_as_value(shape(x)[0]), F64)),
@@ -448,8 +462,12 @@ def _indexing() -> list[Sample]:
     clip = lax.GatherScatterMode.CLIP
     number = integer(low=-3, high=3)
     return [
-        Sample("gather", lambda x, i: lax.take_at(x, [0], [i]), (real(3), number), lambda x, i: x[i]),
-        Sample("gather", lambda x, i: lax.take_at(x, [0], [i]), (real(3), index), lambda x, i: x[i]),
+        Sample(
+            "gather", lambda x, i: lax.take_at(x, [0], [i]), (real(3), number), lambda x, i: x[i]
+        ),
+        Sample(
+            "gather", lambda x, i: lax.take_at(x, [0], [i]), (real(3), index), lambda x, i: x[i]
+        ),
         Sample(
             "gather",
             lambda x, i: lax.take_at(x, [1], [i]),

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from s2s.ir.dims import Shape, Size, product, require_same, same_shape, same_size
-from s2s.ir.dtypes import INT64, PYTHON_SCALARS, DType, is_inexact
+from s2s.ir.dtypes import BOOL, FLOAT64, INT64, PYTHON_SCALARS, DType, is_inexact
 from s2s.ir.jaxpr import Literal, ShapedArray
 from s2s.primitive import BatchAxis, Precedence, Primitive, Producer, Value, Zero
 from s2s.trace import Tracer, aval, bind, is_concrete, phase, tracer_of
@@ -37,7 +37,9 @@ class Structural(Primitive):
             return y, bind(self, *tangents)
 
 
-def defined_by(value: Value, kind: type[Kind], producer: Producer) -> tuple[Kind, list[Value]] | None:
+def defined_by(
+    value: Value, kind: type[Kind], producer: Producer
+) -> tuple[Kind, list[Value]] | None:
     """The primitive and the operands that define `value`, if that is an equation of this kind."""
     eqn = producer(value)
     if eqn is None or not isinstance(eqn.primitive, kind):
@@ -102,7 +104,7 @@ class BroadcastInDim(Structural):
         (x,), (x_aval,) = operands, avals
         axes = self.broadcast_dimensions
         if x_aval.ndim == 0:
-            given = x_aval.dtype in (np.float64, np.int64, np.bool_)
+            given = x_aval.dtype in (FLOAT64, INT64, BOOL)
             dtype = "" if given else f", dtype=np.{x_aval.dtype.name}"
             return f"np.full({shape_text(self.shape)}, {x}{dtype})"
         grown: list[Size] = [1] * len(self.shape)
@@ -418,7 +420,7 @@ def fill(value: Value, shape: Shape) -> Value:
 
 
 def unbroadcast(ct: Value, operand: ShapedArray) -> Value:
-    """The cotangent of an operand of an elementwise primitive: summed up if the operand is rank 0."""
+    """The cotangent of an operand of an elementwise primitive: summed up for one of rank 0."""
     ndim = aval(ct).ndim
     return reduce_sum(ct, range(ndim)) if ndim > operand.ndim else ct
 

@@ -88,5 +88,3 @@ class DimAsValue(Primitive):
 def dim_as_value(dim: Size) -> Value:
     """A dimension as a value: a Python int, traced where the dimension has a name."""
     return bind(DimAsValue(dim)) if isinstance(dim, Dim) else dim
-
-

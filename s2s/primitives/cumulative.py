@@ -44,7 +44,7 @@ class Cumulative(Primitive):
         return bind(replace(cast(Any, self), axis=axis), x), batch
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
-        axis = "" if avals[0].ndim == 1 and "accumulate" not in self.numpy else f", axis={self.axis}"
+        axis = f", axis={self.axis}" if avals[0].ndim > 1 else ""
         if not self.reverse:
             return f"{self.numpy}({operands[0]}{axis})"
         index = ", ".join([":"] * self.axis + ["::-1"])

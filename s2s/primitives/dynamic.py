@@ -81,7 +81,7 @@ class DynamicSlice(Primitive):
 
 
 def dynamic_slice(operand: Value, start_indices: Sequence[Value], slice_sizes: Shape) -> Value:
-    """The slice of `operand` of the given sizes that begins at `start_indices`, computed integers."""
+    """The slice of `operand` of the given sizes that begins at computed `start_indices`."""
     return bind(DynamicSlice(tuple(slice_sizes)), operand, *start_indices)
 
 

@@ -110,9 +110,7 @@ class Elementwise(Primitive):
     def batch(
         self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
     ) -> tuple[Value, BatchAxis]:
-        ranks = [
-            aval(arg).ndim - (dim is not None) for arg, dim in zip(args, dims, strict=True)
-        ]
+        ranks = [aval(arg).ndim - (dim is not None) for arg, dim in zip(args, dims, strict=True)]
         rank = max(ranks)
         # The batch axis of the first operand of full rank, so that this one need not be moved.
         axis = next((d for d, r in zip(dims, ranks, strict=True) if d is not None and r == rank), 0)
@@ -136,9 +134,7 @@ class Elementwise(Primitive):
         axis: int,
     ) -> Shape:
         rank = max(ranks)
-        arg, dim = next(
-            (a, d) for a, d, r in zip(args, dims, ranks, strict=True) if r == rank
-        )
+        arg, dim = next((a, d) for a, d, r in zip(args, dims, ranks, strict=True) if r == rank)
         shape = list(aval(arg).shape)
         if dim is not None:
             del shape[dim]
@@ -297,9 +293,7 @@ class AddAny(Elementwise):
             return z, add_any(*tangents)
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
-        return [
-            unbroadcast(cts[0], arg.aval) if isinstance(arg, Linear) else None for arg in args
-        ]
+        return [unbroadcast(cts[0], arg.aval) if isinstance(arg, Linear) else None for arg in args]
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         x, y = args

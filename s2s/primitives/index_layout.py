@@ -135,7 +135,7 @@ def _placed(text: str, axes: Sequence[int], rank: int) -> str:
 
 
 def check_indices(x: ShapedArray, indices: Sequence[ShapedArray]) -> Shape:
-    """The common shape of the indices, some of which may be of rank 0; TypeError if there is none."""
+    """The common shape of the indices, where they are not of rank 0; TypeError if there is none."""
     shape: Shape = ()
     for index in indices:
         fits = index.dtype.kind in "iu" and (
@@ -167,9 +167,7 @@ def batched_indices(
         for i, a, rank in zip(indices, axes, ranks, strict=True)
     ]
     shape = max((aval(i).shape for i in moved), key=len)
-    return [
-        broadcast_in_dim(i, shape, (0,)) if aval(i).ndim == 1 else i for i in moved
-    ], True
+    return [broadcast_in_dim(i, shape, (0,)) if aval(i).ndim == 1 else i for i in moved], True
 
 
 def with_batch_axis(

@@ -266,7 +266,7 @@ def scatter(
     unique_indices: bool = False,
     mode: GatherScatterMode = GatherScatterMode.NUMPY,
 ) -> Value:
-    """`operand` with windows at `indices` replaced by `updates`; of equal indices the last counts."""
+    """`operand` with windows at `indices` replaced by `updates`; of equal ones the last counts."""
     primitive = Scatter(dimension_numbers, False, unique_indices, mode)
     return bind(primitive, operand, *indices, updates)
 
@@ -286,7 +286,7 @@ def scatter_add(
 
 
 def take_at(operand: Value, axes: Sequence[int], indices: Sequence[Value]) -> Value:
-    """`operand[..., i, ..., j, ...]` in NumPy's sense, with indices on `axes` and `:` on the others.
+    """`operand[..., i, ..., j, ...]` in NumPy's sense, with indices on `axes`, `:` on the others.
 
     The indices are of one shape or of rank 0.
     """

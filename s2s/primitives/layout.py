@@ -13,6 +13,7 @@ from s2s.ir.dims import Shape, Size, floor_divide, require_at_least, require_sam
 from s2s.ir.dtypes import BOOL
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import BatchAxis, Linear, Precedence, Primitive, Producer, Value, Zero
+from s2s.primitives.arithmetic import sub
 from s2s.primitives.core import (
     BroadcastInDim,
     Structural,
@@ -23,7 +24,6 @@ from s2s.primitives.core import (
     move_batch_axis,
     reduce_sum,
 )
-from s2s.primitives.arithmetic import sub
 from s2s.primitives.logic import select_n
 from s2s.trace import aval, bind, phase
 
@@ -214,7 +214,9 @@ def slice_text(start: Size, limit: Size, step: int, size: Size) -> str:
 
     def position(index: Size) -> str:
         behind = size - index
-        return f"-{behind}" if isinstance(behind, int) and not isinstance(index, int) else str(index)
+        return (
+            f"-{behind}" if isinstance(behind, int) and not isinstance(index, int) else str(index)
+        )
 
     first = "" if same_size(start, 0) else position(start)
     last = "" if same_size(limit, size) else position(limit)
@@ -327,7 +329,9 @@ class Pad(Primitive):
         return args[0] if nothing else None
 
 
-def pad(operand: Value, padding_value: Value, padding_config: Sequence[tuple[Size, Size, int]]) -> Value:
+def pad(
+    operand: Value, padding_value: Value, padding_config: Sequence[tuple[Size, Size, int]]
+) -> Value:
     """`operand` with `padding_value` around and between its elements, as `Pad` says."""
     config = tuple((low, high, between) for low, high, between in padding_config)
     dtype = aval(operand).dtype
@@ -422,7 +426,9 @@ class Stack(Primitive):
         for x in avals:
             fits = x.ndim == first.ndim and x.dtype == first.dtype
             if not fits or not all(map(require_same, x.shape, first.shape)):
-                raise TypeError(f"values of types {' and '.join(map(str, avals))} cannot be stacked")
+                raise TypeError(
+                    f"values of types {' and '.join(map(str, avals))} cannot be stacked"
+                )
         return ShapedArray(
             (*first.shape[: self.axis], len(avals), *first.shape[self.axis :]), first.dtype
         )

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from s2s.ir.dims import require_same
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Linear, Precedence, Producer, Value, Zero
-from s2s.primitives.core import full, instantiate, is_number, number, unbroadcast
+from s2s.primitives.core import fill, is_number, number, unbroadcast
 from s2s.primitives.families import (
     Elementwise,
     LocallyConstant,
     Predicate,
-    apply,
     binary,
     harmonized,
     unary,
@@ -223,8 +222,7 @@ class SelectN(Elementwise):
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         which, *cases = args
         if is_number(which):
-            case = cases[int(number(which))]
-            return case if aval(case).shape or not any(aval(c).shape for c in cases) else None
+            return select_n(which, *cases)
         return super().fold(args, producer)
 
 
@@ -250,13 +248,8 @@ _SELECT_N = SelectN()
 
 def select_n(which: Value, *cases: Value) -> Value:
     """`cases[which]`, element by element; a boolean `which` chooses the first case where false."""
-    operands = [which, *harmonized(cases)]
+    operands = harmonized(cases)
     if is_number(which):
-        shape = next((aval(c).shape for c in cases if aval(c).shape), ())
-        chosen = operands[1 + int(number(which))]
-        if not shape or aval(chosen).shape:
-            return chosen
-        return full(shape, number(chosen), aval(chosen).dtype) if is_number(chosen) else instantiate(
-            apply(_SELECT_N, *operands)
-        )
-    return bind(_SELECT_N, *operands)
+        shape = next((aval(case).shape for case in cases if aval(case).shape), ())
+        return fill(operands[int(number(which))], shape)
+    return bind(_SELECT_N, which, *operands)
