@@ -53,7 +53,8 @@ def split_callee(parts: Parts) -> CalleeSplit:
         known.eqns,
         parts.residuals,
         {*inputs, *constants, *outputs},
-        lambda eqn: id(eqn) not in live or isinstance(eqn.primitive, VIEWS),
+        live,
+        lambda eqn: isinstance(eqn.primitive, VIEWS),
     )
     stored: list[Var] = []
     operands: dict[int, Var] = {}

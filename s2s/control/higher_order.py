@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, Var
-from s2s.primitive import Primitive, Value
+from s2s.ir.dims import Size
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, Source, Var
+from s2s.primitive import Primitive, Value, substitute_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,7 +33,32 @@ class HigherOrder(Primitive):
 
     def key(self) -> Hashable:
         """Equal for primitives that are interchangeable."""
-        return (type(self), *[_key(value) for value in self.parameters().values()])
+        return (type(self), *[_key(value) for value in self._fields().values()])
+
+    def _fields(self) -> dict[str, Any]:
+        """The fields, which are the parameters but for a `name`: the class has one of its own."""
+        fields = dataclasses.fields(cast(Any, self))
+        return {field.name: getattr(self, field.name) for field in fields}
+
+    @property
+    def jaxprs(self) -> list[ClosedJaxpr]:
+        """The jaxprs in the parameters."""
+        found: list[ClosedJaxpr] = []
+        for value in self._fields().values():
+            values: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
+            found.extend(item for item in values if isinstance(item, ClosedJaxpr))
+        return found
+
+    def with_jaxprs(self, transform: Callable[[ClosedJaxpr], ClosedJaxpr]) -> Primitive:
+        return self._with({name: _mapped(v, transform) for name, v in self._fields().items()})
+
+    def with_sizes(self, sizes: Mapping[str, Size]) -> Primitive:
+        return self._with({name: substitute_in(v, sizes) for name, v in self._fields().items()})
+
+    def _with(self, fields: dict[str, Any]) -> Primitive:
+        if all(fields[name] is value for name, value in self._fields().items()):
+            return self
+        return dataclasses.replace(cast(Any, self), **fields)
 
     def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
         """The results, which matter only where `live` is true; None if that makes no difference.
@@ -41,25 +67,14 @@ class HigherOrder(Primitive):
         """
         return None
 
-    @property
-    def jaxprs(self) -> list[ClosedJaxpr]:
-        """The jaxprs in the parameters, in the order in which these are printed."""
-        found: list[ClosedJaxpr] = []
-        for value in self.parameters().values():
-            values: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
-            found.extend(item for item in values if isinstance(item, ClosedJaxpr))
-        return found
-
-    def with_jaxprs(self, transform: Callable[[ClosedJaxpr], ClosedJaxpr]) -> Primitive:
-        new = {name: _mapped(value, transform) for name, value in self.parameters().items()}
-        return dataclasses.replace(cast(Any, self), **new)
-
 
 def _mapped(value: Any, transform: Callable[[ClosedJaxpr], ClosedJaxpr]) -> Any:
     if isinstance(value, ClosedJaxpr):
         return transform(value)
     if type(value) is tuple:
-        return tuple(_mapped(item, transform) for item in cast("tuple[Any, ...]", value))
+        items = cast("tuple[Any, ...]", value)
+        new = tuple(_mapped(item, transform) for item in items)
+        return items if all(a is b for a, b in zip(new, items, strict=True)) else new
     return value
 
 
@@ -96,11 +111,25 @@ def per_jaxpr(
 @per_jaxpr
 def structure(closed: ClosedJaxpr) -> Hashable:
     """Equal for jaxprs that differ only in their variables' identities, names and source lines."""
+    return _described(closed, lambda var: var.aval, lambda source: None)
+
+
+@per_jaxpr
+def fingerprint(closed: ClosedJaxpr) -> Hashable:
+    """Equal for jaxprs that differ only in their variables' identities."""
+    return _described(closed, lambda var: (var.aval, var.name), lambda source: source)
+
+
+def _described(
+    closed: ClosedJaxpr,
+    of_variable: Callable[[Var], Hashable],
+    of_source: Callable[[Source | None], Hashable],
+) -> Hashable:
     numbers: dict[Var, int] = {}
 
     def define(var: Var) -> Hashable:
         numbers[var] = len(numbers)
-        return var.aval
+        return of_variable(var)
 
     def use(atom: Atom) -> Hashable:
         return (atom.key(), atom.aval) if isinstance(atom, Literal) else numbers[atom]
@@ -108,7 +137,15 @@ def structure(closed: ClosedJaxpr) -> Hashable:
     jaxpr = closed.jaxpr
     parameters = (*map(define, jaxpr.constvars), None, *map(define, jaxpr.invars))
     eqns = tuple(
-        (eqn.primitive, *map(use, eqn.invars), None, *map(define, eqn.outvars), eqn.phase)
+        (
+            eqn.primitive,
+            *map(use, eqn.invars),
+            None,
+            *map(define, eqn.outvars),
+            eqn.phase,
+            of_source(eqn.source),
+        )
         for eqn in jaxpr.eqns
     )
-    return (parameters, eqns, tuple(map(use, jaxpr.outvars)))
+    consts = tuple(map(id, closed.consts))
+    return (parameters, consts, eqns, tuple(map(use, jaxpr.outvars)))

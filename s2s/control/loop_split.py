@@ -24,7 +24,7 @@ from s2s.control.bodies import (
     split_at,
     split_of,
 )
-from s2s.control.residuals import Kept, byte_size, choose
+from s2s.control.residuals import Kept, choose
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.passes.dce import dce
@@ -211,15 +211,14 @@ class _Build:
             for var, end in zip(self.carry_in, self.carry_out, strict=True)
             if isinstance(end, Var)
         }
-        # Of two values of one size the carried one is kept, since it has the user's name.
-        cost = {end: byte_size(end.aval) * 99 // 100 for end in ends.values()}
         while True:
             kept = choose(
                 self.eqns,
                 residuals,
                 free,
-                lambda eqn: eqn.primitive.is_cheap or id(eqn) not in live,
-                cost,
+                live,
+                lambda eqn: eqn.primitive.is_cheap,
+                preferred=set(ends.values()),
             )
             # One array holds a carried value at the entry and at the end of each step, so that
             # where it is kept at the entry, its values at the end are at hand too.

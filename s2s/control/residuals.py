@@ -10,7 +10,7 @@ Which values to keep is a minimum cut of the graph of dependences, each value we
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from s2s.ir.dims import Dim, Size, names_of, substitute
@@ -36,8 +36,9 @@ def choose(
     eqns: Sequence[JaxprEqn],
     residuals: Sequence[Var],
     free: Collection[Var],
+    live: Collection[int],
     may_recompute: Callable[[JaxprEqn], bool],
-    cost: Mapping[Var, int] | None = None,
+    preferred: Collection[Var] = (),
 ) -> Kept:
     """The variables to keep so that `residuals` can be had again, of the least total size.
 
@@ -45,8 +46,10 @@ def choose(
         eqns: the forward part.
         residuals: what the backward part reads.
         free: variables that are at hand in the backward part anyway.
-        may_recompute: whether an equation may run in the backward part.
-        cost: of variables whose cost is not their size.
+        live: the identities of the equations that run in the forward part in any case. The others
+            may run in the backward part instead.
+        may_recompute: whether a live equation may run in the backward part again.
+        preferred: variables to keep rather than others of the same size.
     """
     bound = {eqn.primitive.bound_dimension for eqn in eqns} - {None}
     producers = {var: eqn for eqn in eqns for var in eqn.outvars}
@@ -54,9 +57,9 @@ def choose(
     def movable(var: Var) -> JaxprEqn | None:
         """The equation to compute `var` again, if that is allowed or inevitable."""
         eqn = producers.get(var)
-        if eqn is None or not (_mentions(eqn.outvars, bound) or may_recompute(eqn)):
-            return None
-        return eqn
+        if eqn is None or id(eqn) not in live or _mentions(eqn.outvars, bound):
+            return eqn
+        return eqn if may_recompute(eqn) else None
 
     at_hand = set(free)
     for eqn in eqns:
@@ -65,9 +68,11 @@ def choose(
             at_hand.update(eqn.outvars)
 
     def weight(var: Var) -> int:
-        if cost is not None and var in cost:
-            return cost[var]
-        return UNBOUNDED if _mentions([var], bound) else byte_size(var.aval)
+        if _mentions([var], bound):
+            return UNBOUNDED
+        # Of values of one size, one that is computed anyway leaves more to the backward part.
+        discount = 2 if var in preferred else int(id(producers.get(var)) in live)
+        return byte_size(var.aval) - discount
 
     cut = _minimum_cut([r for r in residuals if r not in at_hand], movable, at_hand, weight)
     needed: dict[Var, None] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,20 @@ from s2s.primitive import Value
 from s2s.primitives.core import convert_element_type
 from s2s.trace import aval, builder_in_force, inline, make
 from s2s.tree import TreeDef, flatten, leaf_paths, unflatten
+
+
+def _call(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    return fun(*args, **kwargs)
+
+
+calling: list[Callable[..., Any]] = [_call]
+"""How a user's function is called: one entry, which the front end replaces by its own, so that the
+function is converted first."""
+
+
+def call(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """`fun(*args, **kwargs)` for a function that a user gave."""
+    return calling[0](fun, *args, **kwargs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +49,12 @@ def trace_body(
     structures: Sequence[TreeDef],
     avals: Sequence[ShapedArray],
     returns: Callable[[Any], Any] | None = None,
+    names: Sequence[str] | None = None,
 ) -> Body:
     """Trace `fun` for arguments of the given structures, whose leaves have the given types.
 
     What the function closes over becomes leading inputs of the jaxpr. `returns` is applied to the
-    result, to check it.
+    result, to check it. `names` are those of the arguments, by default the function's parameters.
     """
     found: list[TreeDef] = []
     sizes = [structure.num_leaves for structure in structures]
@@ -50,31 +65,74 @@ def trace_body(
             unflatten(structure, [next(remaining) for _ in range(size)])
             for structure, size in zip(structures, sizes, strict=True)
         ]
-        result = fun(*arguments)
+        result = call(fun, *arguments)
         results, structure = flatten(returns(result) if returns is not None else result)
         found.append(structure)
         return results
 
     builder = builder_in_force()
     closed = make(
-        flat, avals, _names(fun, structures), builder.source if builder is not None else None
+        flat, avals, _leaf_names(names or _parameters(fun), structures), builder.source if builder is not None else None
     )
     jaxpr, consts = explicit_consts(closed)
     return Body(jaxpr, consts, found[-1])
 
 
-def _names(fun: Callable[..., Any], structures: Sequence[TreeDef]) -> list[str | None]:
-    """The names of the parameters, for arguments that are one leaf each."""
+def _parameters(fun: Callable[..., Any]) -> list[str]:
     try:
-        parameters = list(inspect.signature(fun).parameters)
+        return list(inspect.signature(fun).parameters)
     except (TypeError, ValueError):
-        parameters = []
-    parameters += [""] * (len(structures) - len(parameters))
-    names: list[str | None] = []
-    for name, structure in zip(parameters, structures, strict=False):
-        single = structure.kind is None and name.isidentifier() and not name.startswith("_")
-        names += [name] if single else [None] * structure.num_leaves
-    return names
+        return []
+
+
+def _leaf_names(names: Sequence[str], structures: Sequence[TreeDef]) -> list[str | None]:
+    """Names for the leaves of arguments: those of the arguments that are one leaf each.
+
+    The parts of others are named where the function takes them out.
+    """
+    found: list[str | None] = []
+    for i, structure in enumerate(structures):
+        name = names[i] if i < len(names) else "_"
+        single = structure.kind is None and not name.startswith("_")
+        found += [name] if single else [None] * structure.num_leaves
+    return found
+
+
+def bound_arguments(
+    fun: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    static: Sequence[int | str],
+) -> BoundArguments:
+    """The arguments of a call, those that are traced apart from those that are fixed."""
+    try:
+        signature = inspect.signature(fun)
+    except (TypeError, ValueError):
+        kinds = inspect.Parameter
+        signature = inspect.Signature([kinds("arguments", kinds.VAR_POSITIONAL)])
+    parameters = list(signature.parameters)
+    fixed = {parameters[one] if isinstance(one, int) else one for one in static}
+    bound = signature.bind(*args, **kwargs)
+    names = [name for name in bound.arguments if name not in fixed]
+    parts = [flatten(bound.arguments[name]) for name in names]
+
+    def function(*values: Any) -> Any:
+        filled = signature.bind(*args, **kwargs)
+        filled.arguments.update(zip(names, values, strict=True))
+        return call(fun, *filled.args, **filled.kwargs)
+
+    leaves = [leaf for part, _ in parts for leaf in part]
+    return BoundArguments(function, names, [structure for _, structure in parts], leaves)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundArguments:
+    """`function` of the traced arguments alone, their names, structures and leaves."""
+
+    function: Callable[..., Any]
+    names: list[str]
+    structures: list[TreeDef]
+    leaves: list[Value]
 
 
 def place(path: Sequence[Hashable], what: str) -> str:
