@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s.errors import UserError
 from s2s.frontend.argument_types import ArgumentType
-from s2s.tree import flatten
+from s2s.tree import flatten, tree_map
 from s2s.verify.arguments import candidates
 from s2s.verify.findings import Disagreement, Findings
 from s2s.verify.laws import Run, Values, check, users_value
@@ -68,7 +68,7 @@ def verify(
                 continue
             before = findings.compared
             try:
-                check(fun, generated, args, findings)
+                check(fun, _guarded(generated), args, findings)
             except Disagreement as error:
                 raise VerificationError(
                     f"Verification failed: {error}, at a random argument. Nothing was written. "
@@ -78,6 +78,25 @@ def verify(
             if points == _POINTS or (points and not findings.has_time()):
                 break
     return Report(points, findings.largest_error, problem)
+
+
+def _guarded(generated: Run) -> Run:
+    """The generated function, with its errors and what it does to its arguments as disagreements."""
+
+    def run(args: Values) -> Any:
+        before = tree_map(np.copy, dict(args))
+        try:
+            result = generated(args)
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
+            raise Disagreement(f"the generated function raises {problem}") from error
+        for name, argument in args.items():
+            pairs = zip(flatten(argument)[0], flatten(before[name])[0], strict=True)
+            if not all(np.array_equal(now, then) for now, then in pairs):
+                raise Disagreement(f"the generated function changes its argument {name}")
+        return result
+
+    return run
 
 
 def _with_example(drawn: Iterator[Values], example: Values | None) -> Iterator[Values]:

@@ -95,6 +95,11 @@ def test_what_is_wrong_is_found(fun, generated, types):
         (lambda a: loss_grad(a).astype(np.float32), "the gradient is float32"),
         (lambda a: (loss_grad(a), 1.0), "the gradient has the structure"),
         (lambda a: -loss_grad(a), "the derivative along a direction of w is"),
+        (lambda a: 1 / 0, "the generated function raises ZeroDivisionError: division by zero"),
+        (
+            lambda a: (loss_grad(a), a["x"].fill(0.0))[0],
+            "the generated function changes its argument x",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(generated, message):

@@ -1,0 +1,170 @@
+"""Running a command: from options to a module, verified, written or shown."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from s2s.api.source import GeneratedModule, generate
+from s2s.api.transformed import function_name, signature
+from s2s.cli import files
+from s2s.cli.command import command_words
+from s2s.cli.options import Options
+from s2s.cli.progress import Progress
+from s2s.cli.transformed import compiled, transformed
+from s2s.cli.types import outer_types, users_function
+from s2s.errors import UserError
+from s2s.frontend.argument_types import ArgumentType, ArgumentTypes, argument_types, generalise
+from s2s.frontend.load import load, load_module
+from s2s.ir.dims import UndecidedDimension
+from s2s.verify import Report, Run, verify
+
+
+def run_and_report(options: Options) -> int:
+    """Run a command; say on standard error, in a paragraph, why it fails if it does.
+
+    Returns the exit status. With `--debug`, errors are raised instead.
+    """
+    try:
+        return run(options)
+    except BrokenPipeError:
+        return 1
+    except KeyboardInterrupt:
+        print("s2s: interrupted", file=sys.stderr)
+        return 130
+    except (UserError, UndecidedDimension) as error:
+        if options.debug:
+            raise
+        print(f"s2s: {error}", file=sys.stderr)
+    except Exception as error:
+        if options.debug:
+            raise
+        problem = f"{type(error).__name__}: {error}".removesuffix(": ")
+        print(
+            f"s2s: {problem}. This is a fault of s2s, not of your code; please report it. "
+            "--debug shows where it happened.",
+            file=sys.stderr,
+        )
+    return 1
+
+
+def run(options: Options) -> int:
+    """Run a command; the exit status is 0, or 1 if `--check` finds a difference."""
+    output = None if options.output is None or options.show_jaxpr else Path(options.output)
+    if output is not None and not options.force and not options.check:
+        files.check_replaceable(output)
+    progress = Progress()
+    with progress.shown():
+        progress.step(f"loading {options.target}")
+        fun = _function(options)
+        name = function_name(users_function(fun))
+        found = argument_types(
+            users_function(fun),
+            args=options.args,
+            static=options.static,
+            example=options.example,
+            record=options.record,
+            further=[*signature(fun).parameters],
+        )
+        progress.step(f"tracing and transforming {name}")
+        module = _generate(fun, found, options)
+        if options.show_jaxpr:
+            text = f"{module.closed}\n"
+        else:
+            text = files.signed(module.text)
+        verified = ""
+        if options.verify and not options.check and not options.show_jaxpr:
+            progress.step(f"verifying {_name(fun, options)}")
+            verified = _verified(fun, module, text, found, options)
+    if options.check and output is not None:
+        return _check(output, text)
+    if verified:
+        print(verified, file=sys.stderr)
+    if output is not None:
+        files.replace(output, text)
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    return 0
+
+
+def _function(options: Options) -> Callable[..., Any]:
+    if options.command == "compile":
+        return compiled(options, vars(load_module(options.target)))
+    return transformed(options, load(options.target))
+
+
+def _name(fun: Callable[..., Any], options: Options) -> str:
+    return options.name or function_name(fun)
+
+
+def _generate(fun: Callable[..., Any], found: ArgumentTypes, options: Options) -> GeneratedModule:
+    if options.name is not None and not options.name.isidentifier():
+        raise UserError(f"--name {options.name}: that is no name for a function.")
+
+    def attempt(types: Mapping[str, ArgumentType]) -> GeneratedModule:
+        outer = outer_types(fun, types, found.given)
+        return generate(fun, outer, options.name, command_words(options))
+
+    return generalise(found.types, found.examples, attempt)
+
+
+def _check(output: Path, text: str) -> int:
+    difference = files.difference(output, text)
+    sys.stdout.write(difference)
+    return 1 if difference else 0
+
+
+# -- verification ---------------------------------------------------------------------------------
+
+
+def _verified(
+    fun: Callable[..., Any],
+    module: GeneratedModule,
+    text: str,
+    found: ArgumentTypes,
+    options: Options,
+) -> str:
+    """A line that says how the verification went. Raises UserError if it fails."""
+    name = _name(fun, options)
+    types = {parameter.name: parameter.type for parameter in module.traced.parameters}
+    is_plain = all(parameter in found.values for parameter in types)
+    report = verify(
+        fun,
+        _generated(text, name),
+        types,
+        module.traced.minimum,
+        example=found.values if is_plain else None,
+    )
+    return _line(name, report)
+
+
+def _line(name: str, report: Report) -> str:
+    if not report.points:
+        return (
+            f"s2s: {name} is not verified: at all random arguments that were tried, your function "
+            f"{report.problem}."
+        )
+    plural = "s" if report.points > 1 else ""
+    return (
+        f"s2s: {name} verified at {report.points} random point{plural}, "
+        f"largest relative error {report.largest_error:.1e}"
+    )
+
+
+def _generated(text: str, name: str) -> Run:
+    """The generated function, as one of arguments by parameter."""
+    namespace: dict[str, Any] = {"__name__": name}
+    exec(compile(text, f"<{name} as generated>", "exec"), namespace)
+    function = namespace[name]
+    parameters = inspect.signature(function)
+
+    def run(args: Mapping[str, Any]) -> Any:
+        bound = parameters.bind_partial()
+        bound.arguments.update(args)
+        return function(*bound.args, **bound.kwargs)
+
+    return run
