@@ -53,16 +53,18 @@ def _argnums(text: str | None, function: Callable[..., Any]) -> Argnums:
 
 
 def in_axes(text: str | None, function: Callable[..., Any]) -> Any:
-    """`None, 0, 0` by position, or `x=0, y=0` by name with the rest not mapped.
+    """`None, 0, 0` by position, or `x=0, y=0` by name with the rest not mapped; `1` for all.
 
-    If not given, the first axis of each argument without a default.
+    If not given, the first axis. "All" are the arguments without a default.
     """
     parameters = signature(function).parameters
+    required = [name for name, p in parameters.items() if p.default is p.empty]
     if text is None:
-        return {name: 0 for name, p in parameters.items() if p.default is p.empty}
+        return dict.fromkeys(required, 0)
     try:
         call = ast.parse(f"f({text})", mode="eval").body
-        assert isinstance(call, ast.Call)
+        if not isinstance(call, ast.Call):
+            raise ValueError(text)
         by_position = [ast.literal_eval(axis) for axis in call.args]
         by_name = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (SyntaxError, ValueError) as error:
@@ -70,6 +72,8 @@ def in_axes(text: str | None, function: Callable[..., Any]) -> Any:
             f"--in-axes '{text}' cannot be read; give an axis or None for each parameter, as in "
             "--in-axes 'None, 0, 0', or by name, as in --in-axes 'x=0, y=0'."
         ) from error
+    if len(by_position) == 1 and not by_name and "," not in text:
+        return dict.fromkeys(required, by_position[0])
     unknown = [name for name in by_name if name not in parameters]
     if unknown:
         raise UserError(
