@@ -299,4 +299,4 @@ def _same(a: Product, b: Product) -> bool:
 
 
 def _is(p: Value, q: Value) -> bool:
-    return p is q or getattr(p, "var", p) is getattr(q, "var", q)
+    return p is q or getattr(p, "variable", p) is getattr(q, "variable", q)
