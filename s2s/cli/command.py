@@ -27,7 +27,8 @@ def command_words(options: Options) -> tuple[str, ...]:
     ]
     for option, value in given:
         if value is not None:
-            words += [option, value]
+            # A value that begins like an option is read as one, unless it is part of the word.
+            words += [f"{option}={value}"] if value.startswith("-") else [option, value]
     if options.has_aux:
         words.append("--has-aux")
     if options.output is not None:
