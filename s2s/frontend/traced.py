@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,6 +71,17 @@ def leaf_names(parameter: Parameter) -> list[str]:
             is_name = isinstance(key, str) and key.isidentifier()
             name = key if is_name else f"{name}_{key}"
         names.append(name if name.isidentifier() else parameter.name)
+    return names
+
+
+def full_leaf_names(parameter: Parameter) -> list[str]:
+    """A name for each traced value of an argument that says its whole path: `params_w1`."""
+    leaves, structure = flatten(parameter.type)
+    names: list[str] = []
+    for leaf, path in zip(leaves, leaf_paths(structure), strict=True):
+        if isinstance(leaf, ShapedArray):
+            name = "_".join([parameter.name, *map(str, path)])
+            names.append(re.sub(r"\W", "_", name))
     return names
 
 

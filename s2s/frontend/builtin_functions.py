@@ -1,0 +1,252 @@
+"""Python's builtins on traced values and named sizes."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from s2s import lax
+from s2s.frontend.dispatch import always, call, counterparts, is_traced_inside
+from s2s.frontend.hooks import set_attribute, truth
+from s2s.ir.dims import Dim, Size
+from s2s.ir.dtypes import FLOAT64, INT64, PYTHON_SCALARS
+from s2s.numpy.promotion import operand
+from s2s.numpy.registry import COUNTERPARTS, mistake
+from s2s.numpy.ufuncs import as_python_scalar
+from s2s.trace import Tracer, builder_in_force, known_value
+
+Function = Callable[..., Any]
+
+
+def _replaces(*functions: Function, table: dict[Function, Function] = counterparts) -> Any:
+    def register(counterpart: Function) -> Function:
+        for function in functions:
+            table[function] = counterpart
+        return counterpart
+
+    return register
+
+
+# -- types ----------------------------------------------------------------------------------------
+
+
+def python_type(value: Tracer) -> type:
+    """The class that a traced value would have: a Python scalar's, or NumPy's array."""
+    aval = value.aval
+    if not aval.weak_type:
+        return np.ndarray
+    return {"b": bool, "i": int, "f": float, "c": complex}[aval.dtype.kind]
+
+
+@_replaces(isinstance)
+def _isinstance(value: Any, classes: Any) -> bool:
+    if isinstance(value, Dim):
+        return isinstance(1, classes)
+    if not isinstance(value, Tracer):
+        return isinstance(value, classes)
+    if isinstance(value, classes):
+        return True
+    kind = python_type(value)
+    if kind is not np.ndarray:
+        return isinstance(kind(0), classes)
+    if isinstance(np.empty(0, value.aval.dtype), classes):
+        return True
+    # A result of NumPy's without axes is a NumPy scalar.
+    return value.aval.shape == () and isinstance(value.aval.dtype.type(0), classes)
+
+
+@_replaces(type)
+def _type(value: Any, *rest: Any) -> Any:
+    if rest or not isinstance(value, (Tracer, Dim)):
+        return type(value, *rest)
+    return int if isinstance(value, Dim) else python_type(value)
+
+
+@_replaces(float)
+def _float(value: Any = 0.0) -> Any:
+    if isinstance(value, Dim):
+        return lax.convert_element_type(lax.dim_as_value(value), FLOAT64, weak_type=True)
+    return _as_python_number(value, "f", float)
+
+
+@_replaces(int)
+def _int(value: Any = 0, *base: Any) -> Any:
+    if isinstance(value, Dim):
+        return value
+    return _as_python_number(value, "i", int)
+
+
+@_replaces(bool)
+def _bool(value: Any = False) -> bool:
+    return builtins.bool(truth(value))
+
+
+@_replaces(complex)
+def _complex(*parts: Any) -> Any:
+    return _as_python_number(next(filter(is_traced_inside, parts)), "c", complex)
+
+
+def _as_python_number(value: Any, kind: str, target: Callable[[Any], Any]) -> Any:
+    if not isinstance(value, Tracer):
+        return target(value)
+    if value.aval.weak_type and value.aval.dtype.kind == kind:
+        return value
+    known = known_value(value)
+    if known is not None:
+        return target(known)
+    name = target.__name__ if isinstance(target, type) else str(target)
+    raise mistake(
+        f"{name}() needs a number, but this value depends on the arguments, and only their types "
+        f"are known here. Leave {name}() out"
+        + (", or use np.floor(...) or np.rint(...)." if kind == "i" else ".")
+    )
+
+
+# -- sizes ----------------------------------------------------------------------------------------
+
+
+@_replaces(len)
+def _len(value: Any) -> Size:
+    if not isinstance(value, Tracer):
+        return len(value)
+    if value.aval.shape == ():
+        raise mistake("len() of a value that has no axes.")
+    return value.aval.shape[0]
+
+
+@_replaces(range)
+def _range(*bounds: Any) -> range:
+    return range(*[_step_count(bound) for bound in bounds])
+
+
+def _step_count(bound: Any) -> Any:
+    if not isinstance(bound, Tracer):
+        return bound
+    known = known_value(bound)
+    if known is not None:
+        return known
+    raise mistake(
+        "how many steps range() has depends on the values of the arguments, and only their types "
+        "are known here. Make the number of steps static (--static name=value)."
+    )
+
+
+# -- functions of several values ------------------------------------------------------------------
+
+
+def _extremum(builtin: Function, ufunc: np.ufunc, of_array: Function, choose: Function) -> Function:
+    """max or min: of traced scalars one after the other, of a traced vector as a whole."""
+
+    def chosen(x: Any, y: Any) -> Any:
+        kinds = [_kind_of_python_scalar(value) for value in (x, y)]
+        if None in kinds:
+            return COUNTERPARTS[ufunc](x, y)
+        dtype = FLOAT64 if "f" in kinds else INT64
+        return choose(*[as_python_scalar(operand(value), dtype) for value in (x, y)])
+
+    def extremum(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], Tracer) and args[0].aval.ndim == 1 and not kwargs:
+            return COUNTERPARTS[of_array](args[0])
+        values: list[Any] = list(args[0]) if len(args) == 1 else list(args)
+        if kwargs or not any(isinstance(value, Tracer) for value in values):
+            return builtin(values, **kwargs)
+        if any(_ndim(value) for value in values):
+            raise mistake(
+                f"{builtin.__name__}() cannot choose between arrays. "
+                f"Use np.{ufunc.__name__}(...) to choose elementwise."
+            )
+        return functools.reduce(chosen, values)
+
+    return extremum
+
+
+def _ndim(value: Any) -> int:
+    if isinstance(value, Tracer):
+        return value.aval.ndim
+    return value.ndim if isinstance(value, np.ndarray) else 0
+
+
+def _kind_of_python_scalar(value: Any) -> str | None:
+    if isinstance(value, Tracer):
+        return value.aval.dtype.kind if value.aval.weak_type else None
+    if isinstance(value, Dim):
+        return "i"
+    found = PYTHON_SCALARS.get(type(value))
+    return None if found is None else found.kind
+
+
+always[max] = _extremum(max, np.maximum, np.max, lax.max)
+always[min] = _extremum(min, np.minimum, np.min, lax.min)
+
+
+@_replaces(any, table=always)
+def _any(values: Iterable[Any]) -> bool:
+    return any(builtins.bool(truth(value)) for value in values)
+
+
+@_replaces(all, table=always)
+def _all(values: Iterable[Any]) -> bool:
+    return all(builtins.bool(truth(value)) for value in values)
+
+
+@_replaces(sorted, table=always)
+def _sorted(values: Iterable[Any], /, **kwargs: Any) -> list[Any]:
+    items = list(values)
+    if kwargs.get("key") is None and any(isinstance(item, Tracer) for item in items):
+        raise mistake(
+            "sorted() needs to know which value is greater, but these depend on the arguments, "
+            "and only their types are known here. Use np.sort(...)."
+        )
+    key = kwargs.pop("key", None)
+    return sorted(items, key=None if key is None else functools.partial(call, key), **kwargs)
+
+
+@_replaces(divmod)
+def _divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    return x // y, x % y
+
+
+@_replaces(pow)
+def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    if modulus is not None:
+        raise mistake("pow() with a modulus of values that depend on the arguments.")
+    return base**exponent
+
+
+@_replaces(round)
+def _round(value: Any, digits: int | None = None) -> Any:
+    if isinstance(value, Dim):
+        return value
+    if digits is None:
+        return lax.convert_element_type(COUNTERPARTS[np.rint](value), INT64, weak_type=True)
+    if value.aval.weak_type:
+        raise mistake(
+            "round() to a number of digits of a value that depends on the arguments is not "
+            "supported. Leave it out, or round the result outside of the function."
+        )
+    return COUNTERPARTS[np.round](value, digits)
+
+
+# -- objects --------------------------------------------------------------------------------------
+
+
+@_replaces(setattr, table=always)
+def _setattr(owner: Any, name: str, value: Any) -> None:
+    set_attribute(value, owner, name)
+
+
+@_replaces(print)
+def _print(*values: Any, **kwargs: Any) -> None:
+    builder = builder_in_force()
+    source = builder.source if builder is not None else None
+    warnings.warn_explicit(
+        "print() of values that depend on the arguments is left out of the generated function",
+        UserWarning,
+        source.file if source is not None else "<traced>",
+        source.line if source is not None else 0,
+    )

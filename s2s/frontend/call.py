@@ -1,0 +1,237 @@
+"""From a user's function and the types of its arguments to a traced call.
+
+    trace_call(f, {"x": f64[n], "k": Static(2)})  ->  { lambda ; a:f64[n]. let ... in (...) }
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from s2s import lax
+from s2s.errors import UserError
+from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
+from s2s.frontend.argument_types.types import ArgumentType, Static
+from s2s.frontend.located import located
+from s2s.frontend.randomness import Generators
+from s2s.frontend.sources import lines_of, shown_path
+from s2s.frontend.traced import (
+    NO_DEFAULT,
+    FunctionInfo,
+    Parameter,
+    Traced,
+    fill,
+    full_leaf_names,
+    leaf_names,
+)
+from s2s.ir.assumptions import DEFAULT, Assumptions, assuming, assumptions
+from s2s.ir.dims import Dim
+from s2s.ir.dtypes import SHORT_NAMES
+from s2s.numpy.registry import mistake
+from s2s.primitive import Value
+from s2s.trace import Tracer, builder_in_force, make
+from s2s.tree import TreeDef, flatten, leaf_paths
+
+assert builtin_functions and math_functions  # imported for what they register
+
+
+def trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentType]) -> Traced:
+    """Trace a call of a user's function.
+
+    Args:
+        function: anything that can be called.
+        arguments: the type of the argument for each parameter by name: for `*args` a tuple of
+            types, for `**kwargs` a dict of them. Parameters with a default may be left out.
+
+    Raises:
+        UserError: with the user's line, for what the function does that cannot be traced.
+    """
+    parameters = _parameters(function, arguments)
+    avals = [leaf for parameter in parameters for leaf in parameter.leaves]
+    watch = leaks.Watch()
+    result: list[TreeDef] = []
+
+    def flat(*values: Value) -> Sequence[Value]:
+        watch.builder = builder_in_force()
+        args, kwargs = _arguments(parameters, values)
+        leaves, structure = flatten(dispatch.call(function, *args, **kwargs))
+        result.append(structure)
+        return [
+            _as_result(leaf, path) for leaf, path in zip(leaves, leaf_paths(structure), strict=True)
+        ]
+
+    with _tracing(watch):
+        closed = make(flat, avals, _input_names(parameters))
+        watch.builder = None
+        watch.check()
+        minimum = dict(assumptions().minimum)
+    return Traced(closed, tuple(parameters), result[0], information(function), minimum)
+
+
+def call_user(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a user's function, converted, on traced values of the builder in force."""
+    with located():
+        return dispatch.call(function, *args, **kwargs)
+
+
+@contextlib.contextmanager
+def _tracing(watch: leaks.Watch) -> Iterator[None]:
+    """What is in force while a function is traced."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(located())
+        stack.enter_context(leaks.watching(watch))
+        if builder_in_force() is None:
+            stack.enter_context(_deep_recursion())
+            dispatch.generators.append(Generators())
+            stack.callback(dispatch.generators.pop)
+        if assumptions() is DEFAULT:
+            stack.enter_context(assuming(Assumptions()))
+        yield
+
+
+@contextlib.contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Each call in the user's code goes through several of s2s's."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(5 * before)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+# -- parameters and arguments ---------------------------------------------------------------------
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a user's function. Raises UserError if it has none that can be read."""
+    if isinstance(function, np.ufunc):
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        names = ["x"] if function.nin == 1 else [f"x{i + 1}" for i in range(function.nin)]
+        return inspect.Signature([inspect.Parameter(name, kind) for name in names])
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        name = getattr(function, "__name__", repr(function))
+        raise UserError(
+            f"the parameters of {name} cannot be read. Wrap it in a function of your own."
+        ) from None
+
+
+def _parameters(
+    function: Callable[..., Any], arguments: Mapping[str, ArgumentType]
+) -> list[Parameter]:
+    found: list[Parameter] = []
+    signature = signature_of(function)
+    for name, parameter in signature.parameters.items():
+        if name in arguments:
+            argument = arguments[name]
+        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            argument = Static(())
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            argument = Static({})
+        elif parameter.default is not NO_DEFAULT:
+            argument = Static(parameter.default)
+        else:
+            raise UserError(f"no type is known for the parameter `{name}`.")
+        found.append(Parameter(name, argument, parameter.default, parameter.kind))
+    unknown = [name for name in arguments if name not in signature.parameters]
+    if unknown:
+        raise UserError(
+            f"there is no parameter `{unknown[0]}`; "
+            f"the parameters are {', '.join(signature.parameters)}."
+        )
+    return found
+
+
+def _arguments(
+    parameters: Sequence[Parameter], values: Sequence[Value]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Positional and keyword arguments of the call, from its traced values."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    start = 0
+    for parameter in parameters:
+        stop = start + len(parameter.leaves)
+        value = fill(parameter.type, values[start:stop])
+        start = stop
+        match parameter.kind:
+            case inspect.Parameter.VAR_POSITIONAL:
+                args.extend(value)
+            case inspect.Parameter.VAR_KEYWORD:
+                kwargs.update(value)
+            case inspect.Parameter.KEYWORD_ONLY:
+                kwargs[parameter.name] = value
+            case _:
+                args.append(value)
+    return args, kwargs
+
+
+def _input_names(parameters: Sequence[Parameter]) -> list[str]:
+    """`params["w1"]` is called w1, unless something else is: then params_w1."""
+    short = [name for parameter in parameters for name in leaf_names(parameter)]
+    full = [name for parameter in parameters for name in full_leaf_names(parameter)]
+    return [
+        name if short.count(name) == 1 else long for name, long in zip(short, full, strict=True)
+    ]
+
+
+# -- results --------------------------------------------------------------------------------------
+
+
+def _as_result(leaf: Any, path: Sequence[Any]) -> Value:
+    """A leaf of what the function returns, as a value. Raises UserError if it is none."""
+    if isinstance(leaf, Dim):
+        return lax.dim_as_value(leaf)
+    if isinstance(leaf, Tracer) or type(leaf) in (bool, int, float, complex):
+        return leaf
+    if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype in SHORT_NAMES:
+        return leaf
+    where = "".join(f"[{key!r}]" for key in path)
+    kind = f"array of {leaf.dtype}" if isinstance(leaf, np.ndarray) else type(leaf).__name__
+    raise mistake(
+        f"the function returns a value of type {kind}{f' at {where}' if where else ''}. "
+        "Results must be numbers and arrays, in tuples, lists, dicts or dataclasses."
+    )
+
+
+# -- what is known about the function -------------------------------------------------------------
+
+
+def information(function: Callable[..., Any]) -> FunctionInfo:
+    """Where a user's function stands and what it says about itself."""
+    inner = _innermost(function)
+    name: str = getattr(function, "__name__", None) or getattr(inner, "__name__", "function")
+    doc = inspect.getdoc(function if isinstance(function, type) or inner is function else inner)
+    if not isinstance(inner, FunctionType):
+        return FunctionInfo(name, "", 0, doc or "", "")
+    code = inner.__code__
+    text = "".join(lines_of(code.co_filename, inner.__globals__))
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16] if text else ""
+    line = code.co_firstlineno
+    return FunctionInfo(name, shown_path(code.co_filename), line, doc or "", digest)
+
+
+def _innermost(function: Any) -> Any:
+    """The Python function behind partials, methods, wrappers and callable objects."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif isinstance(function, (FunctionType, type)) or not callable(function):
+            return function
+        elif isinstance(type(function).__call__, FunctionType):
+            function = type(function).__call__
+        else:
+            return function

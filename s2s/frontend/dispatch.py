@@ -1,0 +1,362 @@
+"""Calls in converted code: what is called decides what happens.
+
+| what is called                          | under tracing                                      |
+|-----------------------------------------|----------------------------------------------------|
+| a function of the user's                | is converted, once, and called                     |
+| NumPy's, `math`'s, a builtin            | its traced counterpart, if an argument is traced   |
+| a method, `functools.partial`, `__call__` | the function behind it                           |
+| a class of the user's                   | its `__init__` is converted                        |
+| s2s's own, any other library's          | is called as it is                                 |
+
+Functions are found by identity, so under whatever name the user's code knows them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+import numpy as np
+
+from s2s.frontend import leaks
+from s2s.frontend.convert import HOOK, Conversion, convert, is_converted
+from s2s.frontend.library import is_own, is_users, public_name
+from s2s.frontend.lines import entering
+from s2s.frontend.randomness import Generators, is_random
+from s2s.frontend.sources import definition_of, shown_path
+from s2s.ir.dims import Dim
+from s2s.ir.jaxpr import Var
+from s2s.numpy.registry import COUNTERPARTS, CREATION, mistake
+from s2s.trace import Tracer, builder_in_force, named, tracer_of
+
+Arguments = Sequence[Any]
+Keywords = Mapping[str, Any]
+
+counterparts: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The traced counterparts of what is not NumPy's: builtins and the `math` module. They are called
+if an argument is traced."""
+
+always: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""Counterparts that are called in any case, since their arguments may hold functions or iterators
+that give traced values."""
+
+
+def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`function(*args, **kwargs)` in the user's code."""
+    builder = builder_in_force()
+    if builder is None:
+        return function(*args, **kwargs)
+    before = builder.source
+    handler = _HANDLERS.get(type(function), _call_object)
+    result = handler(function, args, kwargs)
+    builder.source = before
+    return result
+
+
+# -- whether something is traced ------------------------------------------------------------------
+
+_SIMPLE = frozenset({int, float, bool, str, type(None), np.ndarray, np.float64, FunctionType})
+
+
+def is_traced_inside(value: Any) -> bool:
+    """Whether a value is traced or a named size, or a container with one in it."""
+    kind = type(value)
+    if kind in _SIMPLE:
+        return False
+    if isinstance(value, (Tracer, Dim)):
+        return True
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items: Any = value
+        return any(map(is_traced_inside, items))
+    if isinstance(value, dict):
+        entries: dict[Any, Any] = value
+        return any(map(is_traced_inside, entries.values()))
+    if isinstance(value, slice):
+        return any(map(is_traced_inside, (value.start, value.stop, value.step)))
+    return False
+
+
+def _any_traced(args: Arguments, kwargs: Keywords) -> bool:
+    return any(map(is_traced_inside, args)) or any(map(is_traced_inside, kwargs.values()))
+
+
+# -- conversion -----------------------------------------------------------------------------------
+
+hook_cells: dict[str, CellType] = {}
+"""The hooks that converted functions call, as cells of their closures."""
+
+_conversions: dict[int, tuple[CodeType, Conversion | None, CellType]] = {}
+
+
+def converted(function: FunctionType) -> FunctionType:
+    """A function of the user's with hooks; the same one if it has them or its source is missing."""
+    code = function.__code__
+    known = _conversions.get(id(code))
+    if known is None:
+        known = _conversions[id(code)] = _convert(function)
+    _, conversion, enter = known
+    if conversion is None:
+        return function
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    _name_constants(code, cells, function.__globals__)
+    cells[f"{HOOK}enter"] = enter
+    closure = tuple(
+        cells[name] if name in cells else hook_cells[name] for name in conversion.code.co_freevars
+    )
+    result = FunctionType(
+        conversion.code, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    result.__kwdefaults__ = function.__kwdefaults__
+    return result
+
+
+def _convert(function: FunctionType) -> tuple[CodeType, Conversion | None, CellType]:
+    code = function.__code__
+    if is_converted(code) or not is_users(code.co_filename):
+        return code, None, CellType()
+    definition = definition_of(code, function.__globals__)
+    if definition is None:
+        return code, None, CellType()
+    conversion = convert(code, definition)
+    enter = entering(shown_path(code.co_filename), conversion.statements)
+    return code, conversion, CellType(enter)
+
+
+def _name_constants(
+    code: CodeType, cells: Mapping[str, CellType], namespace: Mapping[str, Any]
+) -> None:
+    """Give the arrays that a function reads from outside the names by which it reads them."""
+    for name in code.co_names:
+        value = namespace.get(name)
+        if type(value) is np.ndarray:
+            named(value, name)
+    for name, cell in cells.items():
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+        if type(value) is np.ndarray:
+            named(value, name)
+
+
+# -- what is called -------------------------------------------------------------------------------
+
+
+def _call_function(function: FunctionType, args: Arguments, kwargs: Keywords) -> Any:
+    if _is_users_function(function):
+        return converted(function)(*args, **kwargs)
+    return _call_library(function, args, kwargs)
+
+
+def _is_users_function(function: Any) -> bool:
+    """Whether this is a function of the user's, converted or not."""
+    if not isinstance(function, FunctionType):
+        return False
+    return is_users(function.__code__.co_filename) or is_converted(function.__code__)
+
+
+def _call_method(method: MethodType, args: Arguments, kwargs: Keywords) -> Any:
+    if isinstance(method.__self__, Tracer):
+        return method(*args, **kwargs)
+    if _is_users_function(method.__func__):
+        return call(method.__func__, method.__self__, *args, **kwargs)
+    return _call_library(method, args, kwargs)
+
+
+def _call_builtin(function: Any, args: Arguments, kwargs: Keywords) -> Any:
+    owner = function.__self__
+    if isinstance(owner, np.ndarray):
+        return _call_array_method(owner, function, args, kwargs)
+    if isinstance(owner, (list, dict, set)):
+        leaks.stored((args, kwargs), f"a {type(owner).__name__}")
+    return _call_library(function, args, kwargs)
+
+
+def _call_array_method(
+    owner: np.ndarray, method: Callable[..., Any], args: Arguments, kwargs: Keywords
+) -> Any:
+    """A method of an array that is not traced."""
+    if _any_traced(args, kwargs):
+        builder = builder_in_force()
+        assert builder is not None
+        var = builder.atom(owner)
+        assert isinstance(var, Var)
+        return getattr(tracer_of(builder, var), method.__name__)(*args, **kwargs)
+    if method.__name__ in _CHANGES_ARRAY:
+        leaks.changed(owner, "an array")
+    return method(*args, **kwargs)
+
+
+_CHANGES_ARRAY = frozenset({"sort", "fill", "put", "partition", "resize", "setfield"})
+
+
+def _call_descriptor(method: Any, args: Arguments, kwargs: Keywords) -> Any:
+    """A method called through its class: `np.ndarray.sum(x)`."""
+    if method.__objclass__ is np.ndarray and args and isinstance(args[0], (Tracer, np.ndarray)):
+        return call(getattr(args[0], method.__name__), *args[1:], **kwargs)
+    if args and method.__name__ in ("__setattr__", "__setitem__", "append", "update"):
+        leaks.stored(args[1:], f"a {type(args[0]).__name__}")
+    return _call_library(method, args, kwargs)
+
+
+def _call_partial(function: Any, args: Arguments, kwargs: Keywords) -> Any:
+    return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
+
+
+def _call_cached(function: Any, args: Arguments, kwargs: Keywords) -> Any:
+    """A function behind `functools.lru_cache`, which must not keep traced values."""
+    if _any_traced(args, kwargs):
+        return call(function.__wrapped__, *args, **kwargs)
+    return function(*args, **kwargs)
+
+
+def _call_object(target: Any, args: Arguments, kwargs: Keywords) -> Any:
+    """A class, a NumPy function, or an object with `__call__`."""
+    if isinstance(target, type):
+        return _call_class(target, args, kwargs)
+    method = type(target).__call__
+    if _is_users_function(method):
+        return call(method, target, *args, **kwargs)
+    return _call_library(target, args, kwargs)
+
+
+def _call_class(target: Any, args: Arguments, kwargs: Keywords) -> Any:
+    """A class: what `type.__call__` does, with the user's `__new__` and `__init__` converted."""
+    if type(target).__call__ is not type.__call__:
+        return _call_library(target, args, kwargs)
+    post_init = getattr(target, "__post_init__", None)
+    if dataclasses.is_dataclass(target) and _is_users_function(post_init):
+        # The generated __init__ finds it in the class, and nowhere else.
+        with _replaced(target, "__post_init__", converted(post_init)):
+            return target(*args, **kwargs)
+    if not _is_users_function(target.__new__) and not _is_users_function(target.__init__):
+        return _call_library(target, args, kwargs)
+    if target.__new__ is object.__new__:
+        instance = object.__new__(target)
+    else:
+        instance = call(target.__new__, target, *args, **kwargs)
+    if isinstance(instance, target):
+        call(target.__init__, instance, *args, **kwargs)
+    return instance
+
+
+@contextlib.contextmanager
+def _replaced(owner: type, name: str, value: Any) -> Iterator[None]:
+    own = vars(owner).get(name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if own is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, own)
+
+
+# -- what is a library's --------------------------------------------------------------------------
+
+generators: list[Generators] = []
+"""The generators of random numbers of the traces that are going on, the innermost last."""
+
+
+def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
+    """The traced counterpart of a library's function, or the function itself."""
+    is_traced = _any_traced(args, kwargs)
+    counterpart = _counterpart(function, is_traced)
+    if counterpart is not None:
+        return counterpart(*args, **kwargs)
+    if _is_own(function):
+        return function(*args, **kwargs)
+    if is_random(function):
+        return generators[-1].call(function, args, kwargs)
+    if is_traced and _is_numerical(function):
+        raise mistake(
+            f"{public_name(function)} of a value that depends on the arguments is not supported. "
+            "Write it with functions that are, or compute it outside and pass it in."
+        )
+    args, kwargs = _with_functions_converted(function, args, kwargs)
+    if isinstance(function, FunctionType) and function.__code__ is _CONTEXT_MANAGER:
+        made_from = contextlib.contextmanager(converted(function.__wrapped__))  # type: ignore[attr-defined]
+        return made_from(*args, **kwargs)
+    if not is_traced:
+        return function(*args, **kwargs)
+    try:
+        return function(*args, **kwargs)
+    except (TypeError, ValueError, AttributeError) as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # from deeper inside, as the traceback shows
+        raise mistake(
+            f"{public_name(function)} cannot take a value that depends on the arguments ({error})."
+        ) from error
+
+
+_CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
+
+
+def _counterpart(function: Any, is_traced: bool) -> Callable[..., Any] | None:
+    try:
+        found = always.get(function)
+        if found is None and (is_traced or function in CREATION):
+            found = COUNTERPARTS.get(function) or counterparts.get(function)
+    except TypeError:  # not hashable
+        return None
+    return found
+
+
+def _is_own(function: Any) -> bool:
+    """Whether a function is s2s's, such as one made by `s2s.grad`."""
+    code = getattr(function, "__code__", None)
+    if isinstance(code, CodeType):
+        return is_own(code.co_filename)
+    modules = (type(function).__module__, getattr(function, "__module__", None) or "")
+    return any(module.partition(".")[0] in ("s2s", "s2s_codegen") for module in modules)
+
+
+def _is_numerical(function: Any) -> bool:
+    """Whether a function computes with numbers alone, and not with what stands for them."""
+    if isinstance(function, np.ufunc):
+        return True
+    module: str = getattr(function, "__module__", None) or type(function).__module__
+    return module.partition(".")[0] in ("numpy", "scipy", "math", "cmath")
+
+
+def _with_functions_converted(
+    function: Any, args: Arguments, kwargs: Keywords
+) -> tuple[Arguments, Keywords]:
+    """The arguments of a library's function, the functions among them with hooks."""
+    module: str = getattr(function, "__module__", None) or ""
+    applies = function in (map, filter) or module in ("itertools", "functools", "_functools")
+
+    def with_hooks(value: Any) -> Any:
+        if _is_users_function(value):
+            return converted(value)
+        if isinstance(value, MethodType) and _is_users_function(value.__func__):
+            return MethodType(converted(value.__func__), value.__self__)
+        if applies and callable(value) and _counterpart(value, is_traced=True) is not None:
+            return functools.partial(call, value)
+        return value
+
+    return list(map(with_hooks, args)), {name: with_hooks(arg) for name, arg in kwargs.items()}
+
+
+_HANDLERS: dict[type, Callable[[Any, Arguments, Keywords], Any]] = {
+    FunctionType: _call_function,
+    MethodType: _call_method,
+    BuiltinFunctionType: _call_builtin,
+    MethodDescriptorType: _call_descriptor,
+    WrapperDescriptorType: _call_descriptor,
+    functools.partial: _call_partial,
+    type(functools.lru_cache(lambda: None)): _call_cached,
+}

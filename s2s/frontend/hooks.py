@@ -1,0 +1,231 @@
+"""What converted code calls in place of what Python does by itself.
+
+| in the user's code          | hook                                             |
+|-----------------------------|--------------------------------------------------|
+| `f(x)`, `@f`                | `call`, `decorate` (dispatch.py)                 |
+| the entry of a function     | `enter` (lines.py), `names` for its parameters   |
+| `x = ...`, `for x in`       | `name`, `names`, `iterate`                       |
+| `x += ...`                  | `inplace`                                        |
+| `x[i] = ...`, `x.a = ...`   | `set_item`, `set_attribute`                      |
+| `global x`; `x = ...`       | `rebind`                                         |
+| `if`, `while`, `and`, `not` | `truth`                                          |
+| `except`                    | `handling`                                       |
+| `lambda`, `while` test      | `last`, to set the line first                    |
+| `locals()`                  | `visible`                                        |
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Mapping
+from types import CellType
+from typing import Any
+
+import numpy as np
+
+from s2s.errors import UserError
+from s2s.frontend import leaks
+from s2s.frontend.convert import HOOK, HOOKS
+from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
+from s2s.ir.dims import UndecidedDimension
+from s2s.numpy.registry import mistake
+from s2s.trace import Tracer, builder_in_force, known_value, named
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def name(value: Any, name: str) -> Any:
+    """A value that is assigned to a name: it is called so from now on, unless it has a name."""
+    if isinstance(value, (Tracer, np.ndarray)):
+        named(value, name)
+    return value
+
+
+def names(names: tuple[str, ...], *values: Any) -> None:
+    """Values that were bound to names, such as those of parameters."""
+    for text, value in zip(names, values, strict=True):
+        if isinstance(value, (Tracer, np.ndarray)):
+            named(value, text)
+
+
+def rebind(value: Any, name: str, old: Callable[[], Any]) -> Any:
+    """A value that is assigned to a variable outside of the function.
+
+    Refused, but for a first value that does not depend on the arguments.
+    """
+    if builder_in_force() is not None:
+        try:
+            is_first = old() is None
+        except NameError:
+            is_first = True
+        if not is_first or is_traced_inside(value):
+            leaks.refuse_change(value, f"the variable `{name}`")
+    return value
+
+
+# -- control flow ---------------------------------------------------------------------------------
+
+
+def truth(value: Any) -> Any:
+    """A value that Python asks for its truth. Refused if it depends on the arguments."""
+    if not isinstance(value, Tracer):
+        return value
+    if value.aval.shape == ():
+        known = known_value(value)
+        if known is not None:
+            return bool(known)
+        raise mistake(
+            "whether this is true depends on the values of the arguments, and only their types are "
+            "known here. Write np.where(condition, a, b) to choose between two values, or fix an "
+            "argument's value (--static name=value)."
+        )
+    raise mistake(
+        f"an array of type {value.aval} is neither true nor false. "
+        "Use np.any(...) or np.all(...), or np.where(condition, a, b) to choose elementwise."
+    )
+
+
+def iterate(value: Any) -> Any:
+    """What a `for` loop runs over."""
+    return value
+
+
+def handling() -> None:
+    """At the start of each `except`: what s2s cannot do is no error of the user's to handle."""
+    error = sys.exc_info()[1]
+    if isinstance(error, (UserError, UndecidedDimension)) and builder_in_force() is not None:
+        raise error
+
+
+def last(*values: Any) -> Any:
+    """The last of some values computed one after the other."""
+    return values[-1]
+
+
+# -- changes in place -----------------------------------------------------------------------------
+
+_IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+=": operator.iadd,
+    "-=": operator.isub,
+    "*=": operator.imul,
+    "@=": operator.imatmul,
+    "/=": operator.itruediv,
+    "//=": operator.ifloordiv,
+    "%=": operator.imod,
+    "**=": operator.ipow,
+    "<<=": operator.ilshift,
+    ">>=": operator.irshift,
+    "|=": operator.ior,
+    "^=": operator.ixor,
+    "&=": operator.iand,
+}
+_PLAIN: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+=": operator.add,
+    "-=": operator.sub,
+    "*=": operator.mul,
+    "@=": operator.matmul,
+    "/=": operator.truediv,
+    "//=": operator.floordiv,
+    "%=": operator.mod,
+    "**=": operator.pow,
+    "<<=": operator.lshift,
+    ">>=": operator.rshift,
+    "|=": operator.or_,
+    "^=": operator.xor,
+    "&=": operator.and_,
+}
+
+
+def inplace(symbol: str, left: Any, right: Any) -> Any:
+    """`left += right` and the like: rebinds scalars, changes arrays."""
+    if isinstance(left, Tracer):
+        if left.aval.shape == ():
+            return _PLAIN[symbol](left, right)
+        _refuse_update(f"`{symbol}` changes an array in place", f"x = x {symbol[:-1]} y")
+    if builder_in_force() is None:
+        return _IN_PLACE[symbol](left, right)
+    if isinstance(left, np.ndarray):
+        if is_traced_inside(right):
+            if left.shape == ():
+                return _PLAIN[symbol](left, right)
+            _refuse_update(f"`{symbol}` changes an array in place", f"x = x {symbol[:-1]} y")
+        leaks.changed(left, "an array")
+    elif isinstance(left, (list, dict, set)):
+        leaks.stored(right, f"a {type(left).__name__}")
+    return _IN_PLACE[symbol](left, right)
+
+
+def set_item(value: Any, container: Any, index: Any) -> None:
+    """`container[index] = value`."""
+    if builder_in_force() is not None:
+        if isinstance(container, Tracer):
+            _refuse_update("this assigns to elements of an array", _OUT_OF_PLACE)
+        if isinstance(container, np.ndarray):
+            if is_traced_inside((value, index)):
+                _refuse_update("this assigns to elements of an array", _OUT_OF_PLACE)
+            leaks.changed(container, "an array")
+        else:
+            leaks.stored(value, f"a {type(container).__name__}")
+    container[index] = value
+
+
+_OUT_OF_PLACE = "np.where(mask, new, x), np.concatenate([...]) or np.stack([...])"
+
+
+def _refuse_update(what: str, instead: str) -> None:
+    raise mistake(f"{what}, which is not supported yet. Make a new one instead: {instead}.")
+
+
+def set_attribute(value: Any, owner: Any, attribute: str) -> None:
+    """`owner.attribute = value`."""
+    if builder_in_force() is not None:
+        name(value, attribute)
+        where = f"the attribute `{attribute}`"
+        if isinstance(owner, (Tracer, np.ndarray)):
+            raise mistake(
+                f"this sets {where} of an array, which is not supported. "
+                "Use a function that returns a new array, such as np.reshape."
+            )
+        if is_traced_inside(value):
+            leaks.stored(value, where)
+        elif getattr(owner, "__dict__", {}).get(attribute) is not None:
+            leaks.changed(owner, where)
+    setattr(owner, attribute, value)
+
+
+# -- the rest -------------------------------------------------------------------------------------
+
+
+def decorate(decorator: Any) -> Callable[[Any], Any]:
+    """A decorator of a function or class that is defined inside of a traced function."""
+
+    def decorated(target: Any) -> Any:
+        return call(decorator, target)
+
+    return decorated
+
+
+def visible(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables that are the user's own."""
+    return {name: value for name, value in variables.items() if not name.startswith(HOOK)}
+
+
+_HOOKS: dict[str, Callable[..., Any]] = {
+    "call": call,
+    "decorate": decorate,
+    "handling": handling,
+    "inplace": inplace,
+    "iterate": iterate,
+    "last": last,
+    "name": name,
+    "names": names,
+    "rebind": rebind,
+    "set_attribute": set_attribute,
+    "set_item": set_item,
+    "slice": slice,
+    "truth": truth,
+    "visible": visible,
+}
+assert {*_HOOKS, "enter"} == set(HOOKS)
+hook_cells.update({HOOK + name: CellType(hook) for name, hook in _HOOKS.items()})

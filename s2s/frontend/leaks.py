@@ -1,0 +1,127 @@
+"""What a traced function leaves behind outside of itself, which the generated one would not.
+
+A value that is traced must not outlive the trace. Where one is stored, hooks tell the watch in
+force; if after the trace it is still alive, then what it was stored in is outside of the function.
+In the same way for objects and arrays that were changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import weakref
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
+from typing import Any
+
+from s2s.errors import UserError
+from s2s.ir.jaxpr import Source
+from s2s.trace import Builder, Tracer, builder_in_force
+
+
+@dataclass
+class Watch:
+    """What was stored and changed during one trace."""
+
+    builder: Builder | None = None
+    _seen: list[tuple[weakref.ref[Any], str, Source | None]] = field(default_factory=list[Any])
+
+    def note(self, target: Any, message: str) -> None:
+        """Complain after the trace, with the line in force now, if `target` still exists."""
+        try:
+            reference = weakref.ref(target)
+        except TypeError:
+            return
+        self._seen.append((reference, message, _line()))
+
+    def check(self) -> None:
+        """Raise UserError about the first thing noted that outlives the trace."""
+        if any(reference() is not None for reference, _, _ in self._seen):
+            # It may be in a cycle that nobody refers to, such as a function that calls itself.
+            gc.collect()
+        for reference, message, source in self._seen:
+            if reference() is not None:
+                raise UserError(message, source)
+
+
+_watches: list[Watch] = []
+
+
+@contextlib.contextmanager
+def watching(watch: Watch) -> Iterator[None]:
+    """Put a watch in force for the duration of a `with` block."""
+    _watches.append(watch)
+    try:
+        yield
+    finally:
+        _watches.pop()
+
+
+def stored(value: Any, where: str) -> None:
+    """Note that a value was stored: `where` is `the attribute `w``, `a list`."""
+    if not _watches:
+        return
+    for tracer in traced_values(value):
+        for watch in _watches:
+            if watch.builder is tracer.builder:
+                watch.note(tracer, _outlives(where))
+
+
+def changed(target: Any, what: str) -> None:
+    """Note that an object or array was changed to something that is not traced."""
+    if _watches:
+        _watches[0].note(target, _changes(what))
+
+
+def refuse_change(value: Any, what: str) -> None:
+    """Raise UserError about a variable outside of the function that it changes."""
+    is_traced = next(traced_values(value), None) is not None
+    raise UserError(_outlives(what) if is_traced else _changes(what), _line())
+
+
+def _outlives(where: str) -> str:
+    return (
+        f"a value that depends on the arguments is kept in {where}, outside of the function; "
+        "the generated function would not do that. Return the value instead."
+    )
+
+
+def _changes(what: str) -> str:
+    return (
+        f"the function changes {what}, outside of itself; the generated function would not do "
+        "that. Pass it in as an argument, and return its new value."
+    )
+
+
+def _line() -> Source | None:
+    builder = builder_in_force()
+    return None if builder is None else builder.source
+
+
+def traced_values(value: Any) -> Iterator[Tracer]:
+    """The traced values in containers and objects, one in another."""
+    seen: set[int] = set()
+
+    def visit(part: Any) -> Iterator[Tracer]:
+        if isinstance(part, Tracer):
+            yield part
+            return
+        items: Iterable[Any]
+        if isinstance(part, (list, tuple, set, frozenset)):
+            items = part  # type: ignore[assignment]
+        elif isinstance(part, dict):
+            items = part.values()  # type: ignore[assignment]
+        elif hasattr(part, "__dict__") and not isinstance(part, _NOT_CONTAINERS):
+            items = vars(part).values()
+        else:
+            return
+        if id(part) not in seen:
+            seen.add(id(part))
+            for item in items:
+                yield from visit(item)
+
+    return visit(value)
+
+
+_NOT_CONTAINERS = (type, ModuleType, FunctionType)

@@ -1,0 +1,93 @@
+"""Errors raised while a user's function is traced, as one paragraph about the user's line."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from types import FrameType, TracebackType
+
+from s2s.errors import UserError
+from s2s.frontend.library import is_own, is_users
+from s2s.frontend.sources import lines_of, shown_path
+from s2s.ir.check import JaxprTypeError
+from s2s.ir.dims import UndecidedDimension
+from s2s.ir.jaxpr import Source
+
+_SAYS_IT_ITSELF = (TypeError, ValueError, IndexError, NotImplementedError, UndecidedDimension)
+"""What s2s raises about the user's code, with a message in the user's words."""
+
+
+@contextlib.contextmanager
+def located() -> Iterator[None]:
+    """Raise UserError, with the user's line, for what the user's code is to blame for."""
+    try:
+        yield
+    except UserError as error:
+        if error.source is None:
+            frames = _users_frames(error.__traceback__)
+            error.source = frames[-1] if frames else None
+        raise
+    except Exception as error:
+        found = about_users_line(error)
+        if found is None:
+            raise
+        raise found from error
+
+
+def about_users_line(error: Exception) -> UserError | None:
+    """The error in the user's words; None if it does not come from the user's code, or is a fault
+    of s2s."""
+    lines = _users_frames(error.__traceback__)
+    if not lines or isinstance(error, JaxprTypeError):
+        return None
+    frames = [trace.tb_frame for trace in _walk(error.__traceback__)]
+    last = frames[-1].f_code.co_filename
+    text = str(error).rstrip(".")
+    if isinstance(error, RecursionError):
+        message = (
+            "the function calls itself without end while it is traced. "
+            "Whether it stops must not depend on the values of the arguments."
+        )
+    elif is_own(last):
+        if not isinstance(error, _SAYS_IT_ITSELF):
+            return None
+        message = f"{text}."
+    elif is_users(last):
+        message = _raises(error)
+    else:
+        message = f"{_library_function(frames)} {_raises(error)}"
+    return UserError(message, lines[-1])
+
+
+def _raises(error: Exception) -> str:
+    text = str(error).replace("'TracedArray'", "a value that depends on the arguments")
+    return f"raises {type(error).__name__}: {text}".removesuffix(": ").removesuffix(".") + "."
+
+
+def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _users_frames(trace: TracebackType | None) -> list[Source]:
+    """The lines of the user's that an error passed through, the outermost first."""
+    found: list[Source] = []
+    for step in _walk(trace):
+        file = step.tb_frame.f_code.co_filename
+        if is_users(file):
+            lines = lines_of(file, step.tb_frame.f_globals)
+            text = lines[step.tb_lineno - 1].strip() if step.tb_lineno <= len(lines) else ""
+            found.append(Source(shown_path(file), step.tb_lineno, text))
+    return found
+
+
+def _library_function(frames: list[FrameType]) -> str:
+    """The library's function that the user's code called."""
+    for frame in reversed(frames):
+        code = frame.f_code
+        if is_users(code.co_filename):
+            break
+        if not is_own(code.co_filename):
+            outermost = frame
+    return f"{outermost.f_globals.get('__name__', '')}.{outermost.f_code.co_qualname}"
