@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from s2s.numpy import (
     creation as creation,
+    differences as differences,
     einsum as einsum,
     elementary as elementary,
+    inquiry as inquiry,
     joining as joining,
     logical as logical,
     refused as refused,

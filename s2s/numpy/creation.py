@@ -11,6 +11,7 @@ import numpy as np
 from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape, Size, floor_divide, same_shape, same_size
 from s2s.ir.dtypes import FLOAT64, INT64, DType
+from s2s.ir.jaxpr import Literal
 from s2s.numpy.arguments import as_number, as_shape, as_size, shape_text, static
 from s2s.numpy.broadcasting import another, stretched
 from s2s.numpy.promotion import (
@@ -19,14 +20,12 @@ from s2s.numpy.promotion import (
     convert,
     element_type,
     is_traced,
-    number,
     operand,
     shape_of,
 )
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import require_row_major, with_axes
 from s2s.primitive import Value
-from s2s.trace import Tracer
 
 # -- filled ----------------------------------------------------------------------------------------
 
@@ -34,9 +33,9 @@ from s2s.trace import Tracer
 def filled(shape: Shape, value: Value, dtype: DType) -> Value:
     """A new array of one value; a NumPy scalar where the shape is ()."""
     value = convert(value, dtype)
-    if isinstance(value, Tracer) or shape_of(value):
-        return another(stretched(value, shape), value)
-    return lax.broadcast_in_dim(value, shape, ()) if shape else number(value, dtype).value
+    if isinstance(value, Literal):
+        return lax.broadcast_in_dim(value, shape, ()) if shape else value.value
+    return another(stretched(value, shape), value)
 
 
 @counterpart(np.zeros, np.empty, creation=True)
@@ -237,8 +236,9 @@ def linspace(
     kind = np.result_type(*[1.0 if a.weak_type else a.dtype for a in kinds], 1.0)
     first, last = convert(first, kind), convert(last, kind)
     divisions = count - 1 if endpoint else count
-    difference = subtract(last, first)
-    step = divide(difference, _value_of_size(divisions))
+    step = subtract(last, first)
+    if not same_size(divisions, 0):
+        step = divide(step, _value_of_size(divisions))
     rank = len(shape_of(step))
     indices = counted((count,), 0, kind)
     if rank:

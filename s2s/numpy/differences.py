@@ -113,7 +113,7 @@ def _slope(value: Value, axis: int, spacing: Any) -> Value:
     size = shape_of(value)[axis]
     if not require_at_least(size, 2, f"{size} >= 2"):
         raise mistake("np.gradient needs at least two points along each axis")
-    distance = operand(spacing, "np.gradient")
+    distance = _distance(operand(spacing, "np.gradient"))
     first = subtract(sliced(value, axis, 1, 2), sliced(value, axis, 0, 1))
     last = subtract(sliced(value, axis, -1, None), sliced(value, axis, -2, -1))
     if not shape_of(distance):
@@ -137,6 +137,15 @@ def _slope(value: Value, axis: int, spacing: Any) -> Value:
         ]
     dtype = aval_of_operand(value).dtype
     return lax.concatenate([convert(part, dtype) for part in parts], axis)
+
+
+def _distance(spacing: Value) -> Value:
+    """Coordinates that are known, and evenly spaced, as their distance: so does NumPy."""
+    if isinstance(spacing, np.ndarray) and spacing.ndim:
+        steps = np.diff(_as_float(spacing))
+        if (steps == steps[0]).all():
+            return steps[0]
+    return spacing
 
 
 def _as_float(value: Value) -> Value:

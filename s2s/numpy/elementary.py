@@ -8,6 +8,7 @@ import numpy as np
 
 from s2s.primitives import functions as lax
 from s2s.numpy.arithmetic import divide, multiply
+from s2s.numpy.creation import array
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, operand
 from s2s.numpy.registry import counterpart
 from s2s.numpy.ufuncs import Emission, emission, ufunc
@@ -19,7 +20,10 @@ def _factor(numpy: np.ufunc) -> Emission:
     """The emission of a ufunc that multiplies by a constant; NumPy rounds it to the type of x."""
 
     def multiplied(x: Value) -> Value:
-        return lax.mul(x, numpy(aval_of_operand(x).dtype.type(1)))
+        dtype = aval_of_operand(x).dtype
+        # Half precision is multiplied in single precision.
+        within = np.dtype(np.float32) if dtype == np.float16 else dtype
+        return convert(lax.mul(convert(x, within), numpy(within.type(1))), dtype)
 
     return multiplied
 

@@ -241,7 +241,7 @@ def _without(shape: Sequence[Size], axis: int) -> tuple[Size, ...]:
 def as_python_number(value: Value, index: tuple[Any, ...]) -> Value:
     """`value.item(*index)`: one element as a Python number."""
     if index:
-        value = getitem(value, index[0] if len(index) == 1 else index)
+        value = getitem(ravel(value) if len(index) == 1 else value, index)
     elif not all(same_size(size, 1) for size in shape_of(value)):
         raise mistake(f".item() of an array of shape {shape_text(shape_of(value))}")
     element = lax.reshape(value, ())

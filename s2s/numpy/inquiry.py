@@ -9,7 +9,7 @@ import numpy as np
 
 from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape, Size, product
-from s2s.ir.dtypes import SHORT_NAMES, DType
+from s2s.ir.dtypes import INT64, SHORT_NAMES, DType
 from s2s.numpy.arguments import as_axes
 from s2s.numpy.broadcasting import another
 from s2s.numpy.creation import filled
@@ -22,6 +22,7 @@ from s2s.numpy.promotion import (
     shape_of,
 )
 from s2s.numpy.registry import COUNTERPARTS, Counterpart, counterpart
+from s2s.numpy.ufuncs import as_python_scalar
 from s2s.primitive import Value
 from s2s.trace import Tracer
 
@@ -58,7 +59,7 @@ def _stand_in(value: Any) -> Any:
     if not isinstance(value, Tracer):
         return value
     aval = value.aval
-    return aval.dtype.type(0).item() if aval.weak_type else aval.dtype
+    return aval.dtype.type(0).item() + 0 if aval.weak_type else aval.dtype
 
 
 @counterpart(np.can_cast)
@@ -94,21 +95,18 @@ def iterable(y: Any) -> bool:
 @counterpart(np.real)
 def real(val: Any) -> Value:
     """The array itself, which is real."""
-    return array_operand(val, "np.real")
+    value = operand(val, "np.real")
+    aval = aval_of_operand(value)
+    if aval.weak_type and aval.dtype.kind == "b":
+        return as_python_scalar(value, INT64)
+    return another(value, value)
 
 
 @counterpart(np.imag)
 def imag(val: Any) -> Value:
     """Zeros: the array is real."""
-    aval = aval_of_operand(array_operand(val, "np.imag"))
-    return filled(aval.shape, 0, aval.dtype)
-
-
-@counterpart(np.conjugate)
-def conjugate(x: Any) -> Value:
-    """A new array of the same elements, which are real."""
-    value = array_operand(x, "np.conjugate")
-    return another(value, value)
+    aval = aval_of_operand(operand(val, "np.imag"))
+    return aval.dtype.type(0).item() + 0 if aval.weak_type else filled(aval.shape, 0, aval.dtype)
 
 
 @counterpart(np.isreal)

@@ -20,7 +20,7 @@ from s2s.numpy.promotion import (
     shape_of,
 )
 from s2s.numpy.registry import counterpart, mistake
-from s2s.numpy.shaping import atleast_1d, atleast_2d, atleast_3d, ravel, with_axes
+from s2s.numpy.shaping import atleast_1d, atleast_2d, atleast_3d, moveaxis, ravel, with_axes
 from s2s.numpy.slicing import sliced
 from s2s.primitive import Value
 from s2s.trace import Tracer
@@ -238,6 +238,17 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Value]:
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Value]:
     """Parts along axis 2."""
     return split(ary, indices_or_sections, 2)
+
+
+def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Value, ...]:
+    """The parts of an array along an axis, without that axis."""
+    value = array_operand(x, "np.unstack")
+    place = as_axis(axis, len(shape_of(value)), "np.unstack")
+    return tuple(moveaxis(value, place, 0))
+
+
+if hasattr(np, "unstack"):
+    counterpart(np.unstack)(unstack)
 
 
 # -- repeated --------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def infix_matmul(x: Any, y: Any) -> Value:
     return matmul(x, y)
 
 
-@counterpart(np.matmul)
+@counterpart(np.matmul, np.linalg.matmul)
 def matmul(x1: Any, x2: Any) -> Value:
     """The matrix product over the last two axes; the other axes are broadcast."""
     x, y = _operands("np.matmul", x1, x2)
@@ -109,7 +109,7 @@ def vdot(a: Any, b: Any) -> Value:
     return contracted(x, y, (0,), (0,))
 
 
-@counterpart(np.vecdot)
+@counterpart(np.vecdot, np.linalg.vecdot)
 def vecdot(x1: Any, x2: Any, *, axis: Any = -1) -> Value:
     """The sum of products along one axis; the other axes are broadcast."""
     x, y = _operands("np.vecdot", x1, x2)
@@ -123,14 +123,14 @@ def vecdot(x1: Any, x2: Any, *, axis: Any = -1) -> Value:
     )
 
 
-@counterpart(np.outer)
+@counterpart(np.outer, np.linalg.outer)
 def outer(a: Any, b: Any) -> Value:
     """The products of each element of `a` with each of `b`, as a matrix."""
     x, y = ravel(a), ravel(b)
     return multiply(with_axes(x, (1,)), with_axes(y, (0,)))
 
 
-@counterpart(np.tensordot)
+@counterpart(np.tensordot, np.linalg.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Value:
     """The sum of products over the last axes of `a` and the first of `b`, or over given pairs."""
     x, y = _operands("np.tensordot", a, b)
@@ -187,6 +187,12 @@ def cross(
     return COUNTERPARTS[np.stack](parts, axis=as_axis(axisc, rank, "np.cross"))
 
 
+@counterpart(np.linalg.cross)
+def _cross_along(x1: Any, x2: Any, *, axis: Any = -1) -> Value:
+    """The vector product of vectors of three elements along an axis."""
+    return cross(x1, x2, axis=axis)
+
+
 def _components(value: Value) -> list[Value]:
     from s2s.numpy.indexing import getitem
 
@@ -232,6 +238,18 @@ def trace(
     from s2s.numpy.reductions import sum as total
 
     return total(diagonal(a, offset, axis1, axis2), -1, dtype)
+
+
+@counterpart(np.linalg.diagonal)
+def _last_diagonal(x: Any, *, offset: Any = 0) -> Value:
+    """The elements on a diagonal of the last two axes."""
+    return diagonal(x, offset, -2, -1)
+
+
+@counterpart(np.linalg.trace)
+def _last_trace(x: Any, *, offset: Any = 0, dtype: Any = None) -> Value:
+    """The sum of a diagonal of the last two axes."""
+    return trace(x, offset, -2, -1, dtype)
 
 
 @counterpart(np.diag)

@@ -114,7 +114,8 @@ def allclose(
     """Whether all elements are close, as np.isclose says."""
     from s2s.numpy.reductions import all as all_hold
 
-    return all_hold(isclose(a, b, rtol, atol, equal_nan))
+    close = all_hold(isclose(a, b, rtol, atol, equal_nan))
+    return lax.convert_element_type(close, BOOL, weak_type=True)
 
 
 @counterpart(np.array_equal)
@@ -130,9 +131,6 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     same = len(own) == len(other)
     for size, wanted in zip(own, other, strict=False):
         same = same and require_same(size, wanted)
-    return all_hold(equal(x, y)) if same else False
-
-
-def is_boolean(value: Value) -> bool:
-    """Whether the elements are booleans."""
-    return aval_of_operand(value).dtype == BOOL
+    if not same:
+        return False
+    return lax.convert_element_type(all_hold(equal(x, y)), BOOL, weak_type=True)

@@ -17,8 +17,8 @@ from s2s.ir.dtypes import PYTHON_SCALARS, DType
 from s2s.ir.jaxpr import Literal, ShapedArray
 from s2s.numpy.broadcasting import another
 from s2s.numpy.creation import filled
-from s2s.numpy.promotion import aval_of_operand, convert
-from s2s.numpy.registry import COUNTERPARTS, mistake
+from s2s.numpy.promotion import array_operand, aval_of_operand, convert, promoted
+from s2s.numpy.registry import COUNTERPARTS, counterpart, mistake
 from s2s.numpy.ufuncs import TracedUfunc, as_python_scalar, emission
 from s2s.primitive import Value
 from s2s.primitives.powers import Pow
@@ -128,10 +128,9 @@ power = Power(np.power, emission(Pow()), operator.pow)
 COUNTERPARTS[np.power] = power
 
 
+@counterpart(np.float_power)
 def float_power(x1: Any, x2: Any) -> Value:
     """x1**x2 in 64 bits at least. NumPy's last bit may differ where x2 is 2, 0.5 or -1."""
-    from s2s.numpy.promotion import array_operand, promoted
-
     x, y = array_operand(x1, "np.float_power"), array_operand(x2, "np.float_power")
     kind = np.result_type(promoted(x, y), np.float64)
     return power.apply([convert(x, kind), convert(y, kind)])

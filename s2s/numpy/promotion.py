@@ -38,7 +38,7 @@ def is_traced(value: Any) -> bool:
 
 def aval_of_operand(value: Value) -> ShapedArray:
     """The type of what `operand` returns."""
-    return value.variable.aval if isinstance(value, Tracer) else aval_of(value)
+    return value.aval if isinstance(value, (Tracer, Literal)) else aval_of(value)
 
 
 def operand(value: Any, function: str = "this function") -> Value:
@@ -46,7 +46,7 @@ def operand(value: Any, function: str = "this function") -> Value:
 
     Lists and tuples become arrays; a named size becomes the integer that it is.
     """
-    if isinstance(value, Tracer) or type(value) in PYTHON_SCALARS:
+    if isinstance(value, (Tracer, Literal)) or type(value) in PYTHON_SCALARS:
         return value
     if isinstance(value, (np.ndarray, np.generic)):
         if value.dtype not in SHORT_NAMES:
@@ -83,7 +83,8 @@ def types_of_ufunc(ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> tuple[DType, ...
     key = (ufunc, kinds)
     found = _types_of_ufuncs.get(key)
     if found is None:
-        given = [_WEAK_TYPES[dtype.kind] if weak else dtype for dtype, weak in kinds]
+        all_weak = all(weak for _, weak in kinds)
+        given = [_WEAK_TYPES[d.kind] if weak and not all_weak else d for d, weak in kinds]
         try:
             found = tuple(ufunc.resolve_dtypes((*given, *[None] * ufunc.nout)))
         except TypeError:
@@ -135,4 +136,6 @@ def convert(value: Value, dtype: DType) -> Value:
 
 def shape_of(value: Value) -> Shape:
     """The shape of an operand."""
-    return value.variable.aval.shape if isinstance(value, Tracer) else np.shape(value)
+    if isinstance(value, Tracer):
+        return value.variable.aval.shape
+    return () if isinstance(value, Literal) else np.shape(value)

@@ -15,6 +15,9 @@ from s2s.numpy.promotion import array_operand, aval_of_operand, convert, element
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import ravel, with_axes
 from s2s.primitive import Value
+from s2s.primitives.core import AxesReduction, ReduceSum
+from s2s.primitives.reductions import ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd
+from s2s.trace import bind
 
 
 def as_total(dtype: DType, wanted: Any) -> DType:
@@ -39,8 +42,20 @@ def require_elements(value: Value, axes: tuple[int, ...], function: str) -> None
             raise mistake(f"{function} of no elements, shape {shape_text(shape)}, is not defined")
 
 
-def _folded(value: Value, axes: tuple[int, ...], reduction: Any) -> Value:
-    return reduction(value, tuple(sorted(axes))) if axes else value
+def _folded(value: Value, axes: tuple[int, ...], reduction: type[AxesReduction]) -> Value:
+    if axes or reduction is ReduceSum:
+        return bind(reduction(tuple(sorted(axes))), value)  # type: ignore[call-arg]
+    return value
+
+
+def _total(
+    value: Value, axes: tuple[int, ...], dtype: Any, keepdims: Any, reduction: type[AxesReduction]
+) -> Value:
+    kind = as_total(aval_of_operand(value).dtype, dtype)
+    value = convert(value, kind)
+    # The primitives make 64 bits of all integers.
+    result = convert(_folded(value, axes, reduction), kind)
+    return another(with_kept_axes(result, axes, keepdims), value)
 
 
 @counterpart(np.sum)
@@ -48,8 +63,7 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -
     """The sum over axes."""
     value = array_operand(a, "np.sum")
     axes = as_axes(axis, len(shape_of(value)), "np.sum")
-    value = convert(value, as_total(aval_of_operand(value).dtype, dtype))
-    return another(with_kept_axes(_folded(value, axes, lax.reduce_sum), axes, keepdims), value)
+    return _total(value, axes, dtype, keepdims, ReduceSum)
 
 
 @counterpart(np.prod)
@@ -57,8 +71,7 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) 
     """The product over axes."""
     value = array_operand(a, "np.prod")
     axes = as_axes(axis, len(shape_of(value)), "np.prod")
-    value = convert(value, as_total(aval_of_operand(value).dtype, dtype))
-    return another(with_kept_axes(_folded(value, axes, lax.reduce_prod), axes, keepdims), value)
+    return _total(value, axes, dtype, keepdims, ReduceProd)
 
 
 @counterpart(np.max, np.amax)
@@ -67,7 +80,7 @@ def max(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     value = array_operand(a, "np.max")
     axes = as_axes(axis, len(shape_of(value)), "np.max")
     require_elements(value, axes, "np.max")
-    return another(with_kept_axes(_folded(value, axes, lax.reduce_max), axes, keepdims), value)
+    return another(with_kept_axes(_folded(value, axes, ReduceMax), axes, keepdims), value)
 
 
 @counterpart(np.min, np.amin)
@@ -76,7 +89,7 @@ def min(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     value = array_operand(a, "np.min")
     axes = as_axes(axis, len(shape_of(value)), "np.min")
     require_elements(value, axes, "np.min")
-    return another(with_kept_axes(_folded(value, axes, lax.reduce_min), axes, keepdims), value)
+    return another(with_kept_axes(_folded(value, axes, ReduceMin), axes, keepdims), value)
 
 
 def as_truth(value: Value) -> Value:
@@ -90,7 +103,7 @@ def any(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     """Whether some element over axes differs from zero."""
     value = as_truth(array_operand(a, "np.any"))
     axes = as_axes(axis, len(shape_of(value)), "np.any")
-    return another(with_kept_axes(_folded(value, axes, lax.reduce_or), axes, keepdims), value)
+    return another(with_kept_axes(_folded(value, axes, ReduceOr), axes, keepdims), value)
 
 
 @counterpart(np.all)
@@ -98,7 +111,7 @@ def all(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     """Whether all elements over axes differ from zero."""
     value = as_truth(array_operand(a, "np.all"))
     axes = as_axes(axis, len(shape_of(value)), "np.all")
-    return another(with_kept_axes(_folded(value, axes, lax.reduce_and), axes, keepdims), value)
+    return another(with_kept_axes(_folded(value, axes, ReduceAnd), axes, keepdims), value)
 
 
 @counterpart(np.count_nonzero)

@@ -26,7 +26,13 @@ from s2s.numpy.promotion import (
     operand,
     shape_of,
 )
-from s2s.numpy.reductions import max as greatest, min as least, sum as total, with_kept_axes
+from s2s.numpy.reductions import (
+    all as all_hold,
+    max as greatest,
+    min as least,
+    sum as total,
+    with_kept_axes,
+)
 from s2s.numpy.registry import counterpart, mistake
 from s2s.primitive import Value
 
@@ -202,6 +208,61 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = Fals
     count = total(lax.bitwise_not(missing), axis, keepdims=keepdims)
     summed = total(value, axis, dtype, keepdims=keepdims)
     return convert(divide(summed, count), aval_of_operand(summed).dtype)
+
+
+@counterpart(np.nanmax)
+def nanmax(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
+    """The greatest element over axes that is not NaN; NaN if all are."""
+    return _extremum_without_nan(a, axis, keepdims, -np.inf, greatest, "np.nanmax")
+
+
+@counterpart(np.nanmin)
+def nanmin(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
+    """The least element over axes that is not NaN; NaN if all are."""
+    return _extremum_without_nan(a, axis, keepdims, np.inf, least, "np.nanmin")
+
+
+def _extremum_without_nan(
+    a: Any, axis: Any, keepdims: Any, instead: float, extremum: Any, function: str
+) -> Value:
+    value, missing = _without_nan(a, instead, function)
+    result = extremum(value, axis, keepdims=keepdims)
+    if missing is None:
+        return result
+    nothing = all_hold(missing, axis, keepdims=keepdims)
+    return lax.select_n(nothing, result, aval_of_operand(result).dtype.type(np.nan))
+
+
+@counterpart(np.nanvar)
+def nanvar(
+    a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False
+) -> Value:
+    """The variance over axes of the elements that are not NaN."""
+    value, missing = _without_nan(a, 0.0, "np.nanvar")
+    if missing is None:
+        return var(value, axis, dtype, ddof=ddof, keepdims=keepdims)
+    axes = as_axes(axis, len(shape_of(value)), "np.nanvar")
+    count = total(lax.bitwise_not(missing), axes, keepdims=True)
+    centre = total(value, axes, dtype, keepdims=True)
+    centre = convert(divide(centre, count), aval_of_operand(centre).dtype)
+    own = aval_of_operand(value).dtype
+    deviations = convert(subtract(value, centre), own)
+    deviations = lax.select_n(missing, deviations, own.type(0))
+    result = total(multiply(deviations, deviations), axes, dtype, keepdims=True)
+    freedom = subtract(count, ddof)
+    kind = aval_of_operand(result).dtype
+    result = convert(divide(result, freedom), kind)
+    nothing = lax.le(freedom, aval_of_operand(freedom).dtype.type(0))
+    result = lax.select_n(nothing, result, kind.type(np.nan))
+    return result if keepdims or not axes else lax.squeeze(result, tuple(sorted(axes)))
+
+
+@counterpart(np.nanstd)
+def nanstd(
+    a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False
+) -> Value:
+    """The square root of the variance of the elements that are not NaN."""
+    return sqrt(nanvar(a, axis, dtype, ddof=ddof, keepdims=keepdims))
 
 
 # -- norms -----------------------------------------------------------------------------------------

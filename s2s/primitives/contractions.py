@@ -114,8 +114,13 @@ class DotGeneral(Primitive):
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         x, y = (f"({text})" if not text.isidentifier() else text for text in operands)
         ranks = avals[0].ndim, avals[1].ndim
-        (x_sum, y_sum), (x_batch, _) = self.dimension_numbers
+        (x_sum, y_sum), (x_batch, y_batch) = self.dimension_numbers
         if x_batch:
+            stacked = x_batch == y_batch == tuple(range(len(x_batch)))
+            if stacked and len(x_sum) == 1 and ranks == (len(x_batch) + 2,) * 2:
+                # NumPy multiplies stacks of matrices as it does here, to the last bit.
+                x += "" if x_sum[0] == ranks[0] - 1 else ".mT"
+                return f"{x} @ {y}" + ("" if y_sum[0] == ranks[1] - 2 else ".mT")
             return self._einsum(operands, ranks)
         if not x_sum:
             outer = "np.outer" if ranks == (1, 1) else "np.multiply.outer"
