@@ -8,11 +8,11 @@ difference instead of a sum with a factor of -1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from s2s.ir.check import check
-from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.passes.names import hand_on_names
 from s2s.primitive import Value
 from s2s.primitives.arithmetic import Neg, div, mul, neg, sub
@@ -70,8 +70,12 @@ class Product:
         return Product(result, self.coefficient, self.numerators, self.denominators)
 
     @property
+    def is_constant(self) -> bool:
+        return not self.numerators and not self.denominators
+
+    @property
     def is_one(self) -> bool:
-        return self.coefficient == 1.0 and not self.numerators and not self.denominators
+        return self.coefficient == 1.0 and self.is_constant
 
     @property
     def is_negation(self) -> bool:
@@ -153,7 +157,7 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
     """
     uses: Counter[Var] = Counter(
         atom
-        for atoms in (*[eqn.invars for eqn in closed.eqns], closed.jaxpr.outvars)
+        for atoms in (*map(_operands, closed.eqns), closed.jaxpr.outvars)
         for atom in atoms
         if isinstance(atom, Var)
     )
@@ -190,6 +194,12 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
     )
     check(made.jaxpr)
     return made
+
+
+def _operands(eqn: JaxprEqn) -> Iterable[Atom]:
+    """The operands, each once where a value plus itself is twice the value."""
+    is_double = eqn.primitive.name in ("add", "add_any") and eqn.invars[0] is eqn.invars[1]
+    return eqn.invars[:1] if is_double else eqn.invars
 
 
 def _may_reassociate(eqn: JaxprEqn) -> bool:
@@ -262,10 +272,13 @@ def _pulled_out(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
 
 
 def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:
-    """A sum whose terms have factors in front: a common one taken out, or a difference."""
-    if not (isinstance(x, Product) or isinstance(y, Product)):
+    """A sum of multiples of one value, or one whose terms have factors in front: a common factor
+    is taken out, or it becomes a difference."""
+    if not (isinstance(x, Product) or isinstance(y, Product) or _is(x, y)):
         return None
     a, b = _factored(x), _factored(y).scaled(sign)
+    if _same(a.scaled(b.coefficient), b.scaled(a.coefficient)) and not a.is_constant:
+        return a.scaled((a.coefficient + b.coefficient) / a.coefficient)
     if a.aval.shape != b.aval.shape or not (a.numerators and b.numerators):
         return None
     a_front, a_rest = a.split()
@@ -292,10 +305,16 @@ def _plain(product: Product) -> Value:
 
 
 def _same(a: Product, b: Product) -> bool:
-    return a.coefficient == b.coefficient and all(
-        len(left) == len(right) and all(_is(p, q) for p, q in zip(left, right, strict=True))
-        for left, right in ((a.numerators, b.numerators), (a.denominators, b.denominators))
+    return (
+        a.coefficient == b.coefficient
+        and _identities(a.numerators) == _identities(b.numerators)
+        and _identities(a.denominators) == _identities(b.denominators)
     )
+
+
+def _identities(factors: Sequence[Value]) -> list[int]:
+    """Equal for the same factors in any order."""
+    return sorted(id(getattr(factor, "variable", factor)) for factor in factors)
 
 
 def _is(p: Value, q: Value) -> bool:

@@ -6,7 +6,7 @@ without a word, it raises.
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -107,6 +107,8 @@ def reading_sizes(
     conditions: list[str] = []
     if len(found) == 1:
         conditions.append(f"{found[0]} != {wanted[0]}")
+    elif len(set(wanted)) == 1:
+        conditions.append(f"{{{', '.join(found)}}} != {{{wanted[0]}}}")
     elif found:
         conditions.append(f"({', '.join(found)}) != ({', '.join(wanted)})")
     for name in sorted(needed):
@@ -241,7 +243,11 @@ def raising(error: str, message: str) -> list[Statement]:
     short = f'raise {error}("{quoted}")'
     if len(short) <= _LINE:
         return [Line(short)]
-    pieces = textwrap.wrap(quoted, 68, drop_whitespace=False, break_on_hyphens=False)
+    pieces = [""]
+    for part in re.split(r"(?<=, )(?=\w+: |\w+=)", quoted):
+        if pieces[-1] and len(pieces[-1]) + len(part) > 70:
+            pieces.append("")
+        pieces[-1] += part
     return [Block(f"raise {error}(", [Line(f'"{piece}"') for piece in pieces]), Line(")")]
 
 

@@ -19,7 +19,8 @@ from s2s.primitives.dynamic import DynamicUpdateSlice
 from s2s.primitives.families import Elementwise
 from s2s.primitives.identity import StopGradient
 from s2s.primitives.indexing import Gather, Scatter, ScatterAdd
-from s2s.primitives.layout import Concatenate, Pad, Rev, Slice, Squeeze, Stack
+from s2s.primitives.joining import Concatenate, Stack
+from s2s.primitives.layout import Pad, Rev, Slice, Squeeze
 
 _OWNED = (
     AxesReduction,

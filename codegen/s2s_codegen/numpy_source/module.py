@@ -13,7 +13,7 @@ from s2s.errors import UserError
 from s2s.frontend.argument_types.types import Static
 from s2s.frontend.traced import NO_DEFAULT, Parameter
 from s2s.ir.dims import names_of
-from s2s.ir.jaxpr import ClosedJaxpr, Literal, ShapedArray
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Literal, ShapedArray
 from s2s.tree import TreeDef
 from s2s_codegen.numpy_source import spell as _rules
 from s2s_codegen.numpy_source.constants import write_constants
@@ -33,7 +33,7 @@ from s2s_codegen.numpy_source.format import INDENT, LINE_LENGTH, format_statemen
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.statements import BLANK, Block, Comment, Line, Statement
-from s2s_codegen.numpy_source.write import Writer
+from s2s_codegen.numpy_source.write import Writer, identifier
 
 __all__ = ["compile_jaxpr", "render"]
 
@@ -64,8 +64,7 @@ class _Function:
         self.closed = closed
         self.names = Names()
         self.arguments = self._name_arguments()
-        dims = {n for var in closed.jaxpr.invars for size in var.aval.shape for n in names_of(size)}
-        self.scope = Scope(self.names, {name: self.names.reserve(name) for name in sorted(dims)})
+        self.scope = Scope(self.names, name_sizes(closed.jaxpr, self.names))
         self._name_constants()
         writer = Writer(closed.jaxpr, self.scope)
         body = writer.write()
@@ -168,6 +167,23 @@ class _Function:
             annotation = _result_annotation(self.description.result, avals)
             returns = f" -> {annotation}" if annotation else ""
         return signature_lines(self.description.name, texts, returns)
+
+
+def name_sizes(jaxpr: Jaxpr, names: Names) -> dict[str, str]:
+    """What each named dimension of the inputs is called, in the order in which shapes have them.
+
+    The user's variables keep their names: a dimension of the same name is called `n_size`.
+    """
+    user_s = {identifier(v.name) for eqn in jaxpr.eqns for v in eqn.outvars if v.name is not None}
+    ordered: list[str] = []
+    for var in jaxpr.invars:
+        place = len(ordered)
+        for name in reversed([name for size in var.aval.shape for name in sorted(names_of(size))]):
+            if name in ordered:
+                place = ordered.index(name)
+            else:
+                ordered.insert(place, name)
+    return {n: names.reserve(f"{n}_size" if n in user_s else n) for n in ordered}
 
 
 # -- the signature --------------------------------------------------------------------------------
@@ -322,7 +338,8 @@ def _import_lines(imports: Sequence[str]) -> list[str]:
 
 
 def _depends_on_dtype(text: str) -> bool:
-    return re.search(r"dtype=|\.astype\(|np\.(float|int|uint|complex)\d+\(", text) is not None
+    """Whether an element type that is not NumPy's default one is written in the text."""
+    return re.search(r"\bnp\.(float|int|uint|complex)\d+\b", text) is not None
 
 
 def _docstring_lines(lines: Sequence[str]) -> list[str]:
@@ -351,8 +368,7 @@ def compile_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     jaxpr = closed.jaxpr
     names = Names()
     inputs = [names.give(var, var.name or "x", lambda _: False) for var in jaxpr.invars]
-    dims = {n for var in jaxpr.invars for size in var.aval.shape for n in names_of(size)}
-    scope = Scope(names, {name: names.reserve(name) for name in sorted(dims)})
+    scope = Scope(names, name_sizes(jaxpr, names))
     constants = {names.give(v, "constant", lambda _: False): c for v, c in zip(jaxpr.constvars, closed.consts, strict=True)}
     writer = Writer(jaxpr, scope)
     body = writer.write()

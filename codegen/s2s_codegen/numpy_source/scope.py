@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.ir.dims import Dim, FloorDiv, Monomial, Shape, Size, same_shape
+from s2s.ir.dims import Dim, FloorDiv, Monomial, Shape, Size, same_shape, same_size
 from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Precedence
@@ -78,6 +78,10 @@ class Scope:
         shape = atom.aval.shape
         if expression.shape is None or same_shape(expression.shape, shape):
             return expression
+        added = len(shape) - len(expression.shape)
+        if expression.shape and all(same_size(size, 1) for size in shape[:added]):
+            if same_shape(expression.shape, shape[added:]):
+                return Expression(f"{expression.atom}[{', '.join(['None'] * added)}]")
         if expression.shape:
             return call("np.broadcast_to", expression, self.shape(shape))
         return self.filled(expression, atom.aval)
@@ -119,6 +123,7 @@ class Scope:
         total: Expression | None = None
         ordered = sorted(size.terms, key=lambda term: (-sum(p for _, p in term[0]), str(term[0])))
         for monomial, coefficient in ordered:
+            monomial = tuple(sorted(monomial, key=lambda item: self._order(item[0])))
             term = self._term(monomial, abs(coefficient))
             if total is None:
                 total = term if coefficient > 0 else negative(term)
@@ -136,6 +141,10 @@ class Scope:
             term = factor if term is None else binary("*", term, factor)
         assert term is not None
         return term
+
+    def _order(self, atom: str | FloorDiv) -> int:
+        """Sizes are multiplied in the order in which they stand in shapes: `n * k`."""
+        return list(self.size_names).index(atom) if atom in self.size_names else len(self.size_names)
 
     def _named(self, name: str) -> Expression:
         self.sizes_read.add(name)

@@ -38,6 +38,11 @@ class Writer:
         self.position = 0
         self.results = {atom for atom in jaxpr.outvars if not isinstance(atom, Literal)}
         self.definitions = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+        self.user_s = {
+            var.name: eqn
+            for var, eqn in self.definitions.items()
+            if var.name is not None and eqn.phase == "primal"
+        }
         self.linear = _linear(jaxpr)
         scope.plan = plan(jaxpr, schedule(jaxpr))
 
@@ -95,8 +100,7 @@ class Writer:
             return None
         for name in self._names(eqn):
             if name is not None and name.endswith("_bar"):
-                primal = self.scope.names.holder(name.removesuffix("_bar"))
-                definition = None if primal is None else self.definitions.get(primal)
+                definition = self.user_s.get(name.removesuffix("_bar"))
                 if definition is not None and isinstance(definition.primitive, Unary):
                     return definition.primitive.name
         return None

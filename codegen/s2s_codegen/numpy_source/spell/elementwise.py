@@ -10,7 +10,7 @@ from s2s.primitive import Precedence
 from s2s.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from s2s.primitives.families import AddAny, Elementwise
 from s2s.primitives.logic import Not, SelectN
-from s2s.primitives.powers import IntegerPow, Pow
+from s2s.primitives.powers import IntegerPow, Pow, Sqrt
 from s2s_codegen.numpy_source.expression import (
     ATOM,
     Expression,
@@ -19,6 +19,7 @@ from s2s_codegen.numpy_source.expression import (
     negative,
 )
 from s2s_codegen.numpy_source.scope import Scope
+from s2s_codegen.numpy_source.spell.composites import spell_mean, spell_norm
 from s2s_codegen.numpy_source.spell.dispatch import joint_shape, spell
 
 
@@ -102,7 +103,8 @@ def _is_plain_product(eqn: JaxprEqn, y: Expression) -> bool:
 
 @spell.register
 def spell_quotient(primitive: Div, eqn: JaxprEqn, scope: Scope) -> Expression:
-    return _combine("/", eqn, *scope.operands(eqn))
+    mean = spell_mean(eqn, scope)
+    return _combine("/", eqn, *scope.operands(eqn)) if mean is None else mean
 
 
 @spell.register
@@ -126,6 +128,12 @@ def _number(value: int) -> Expression:
 @spell.register
 def spell_power(primitive: Pow, eqn: JaxprEqn, scope: Scope) -> Expression:
     return _combine("**", eqn, *scope.operands(eqn))
+
+
+@spell.register
+def spell_root(primitive: Sqrt, eqn: JaxprEqn, scope: Scope) -> Expression:
+    norm = spell_norm(eqn, scope)
+    return spell_elementwise(primitive, eqn, scope) if norm is None else norm
 
 
 @spell.register

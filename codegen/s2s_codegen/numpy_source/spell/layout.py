@@ -14,13 +14,17 @@ from s2s_codegen.numpy_source.expression import (
     slice_of,
 )
 from s2s_codegen.numpy_source.scope import Scope, dtype_name
+from s2s_codegen.numpy_source.spell.composites import spell_keeping_axes
 from s2s_codegen.numpy_source.spell.dispatch import spell
 
 
 @spell.register
 def spell_broadcast(primitive: BroadcastInDim, eqn: JaxprEqn, scope: Scope) -> Expression:
     """The operand with axes of size 1 put in, as far as NumPy does not put them in itself."""
-    (x,) = scope.operands(eqn)
+    kept = spell_keeping_axes(primitive, eqn, scope)
+    if kept is not None:
+        return kept
+    x = scope.expression(eqn.invars[0])
     axes = primitive.broadcast_dimensions
     own = eqn.invars[0].aval.shape if x.shape is None else x.shape
     axes = axes[len(axes) - len(own) :]
@@ -58,6 +62,9 @@ def reshaped(x: Expression, old: Shape, new: Shape, scope: Scope) -> Expression:
     """`x` of shape `old` in shape `new`: by indexing where only axes of size 1 come or go."""
     items = _index_items(old, new)
     if items is not None:
+        leading = next((i for i, item in enumerate(items) if item != "None"), 0)
+        if all(item == ":" for item in items[leading:]):
+            return Expression(x.text, x.precedence, new[leading:])  # as NumPy broadcasts it
         return index(x, items)
     if len(new) == 1:
         return method(x, "ravel")

@@ -10,20 +10,40 @@ from s2s_codegen.numpy_source.expression import Expression, call, method
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.dispatch import spell
 
-_METHODS = {"np.sum": "sum", "np.prod": "prod", "np.max": "max", "np.min": "min"}
+_METHODS = {
+    "np.sum": "sum",
+    "np.prod": "prod",
+    "np.max": "max",
+    "np.min": "min",
+    "np.mean": "mean",
+    "np.any": "any",
+    "np.all": "all",
+}
 
 
 @spell.register
 def spell_reduction(primitive: AxesReduction, eqn: JaxprEqn, scope: Scope) -> Expression:
     x = scope.whole(eqn.invars[0])
-    arguments = axis_argument(primitive.axes, eqn.invars[0].aval.ndim)
-    name = _METHODS.get(primitive.numpy)
+    return spell_over_axes(primitive.numpy, eqn, x, primitive.axes, eqn.invars[0].aval.ndim)
+
+
+def spell_over_axes(
+    function: str,
+    eqn: JaxprEqn,
+    x: Expression,
+    axes: tuple[int, ...],
+    rank: int,
+    *arguments: str,
+) -> Expression:
+    """`np.sum(x, axis=0)`, or `x.sum(axis=0)` where that reads better."""
+    all_arguments = [*_axis_argument(axes, rank), *arguments]
+    name = _METHODS.get(function)
     if name is not None and re.fullmatch(r"\w+", x.text) and _as_method(eqn, name):
-        return method(x, name, *arguments)
-    return call(primitive.numpy, x, *arguments)
+        return method(x, name, *all_arguments)
+    return call(function, x, *all_arguments)
 
 
-def axis_argument(axes: tuple[int, ...], rank: int) -> list[str]:
+def _axis_argument(axes: tuple[int, ...], rank: int) -> list[str]:
     """`axis=...` for a reduction over `axes`, or nothing if these are all."""
     if len(axes) == rank:
         return []
