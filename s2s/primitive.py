@@ -195,6 +195,11 @@ class Primitive:
 
     # -- jaxprs in parameters -------------------------------------------------------------------
 
+    @property
+    def jaxprs(self) -> Sequence[ClosedJaxpr]:
+        """The jaxprs in the parameters."""
+        return ()
+
     def with_jaxprs(self, transform: Callable[[ClosedJaxpr], ClosedJaxpr]) -> Primitive:
         """The same primitive with each jaxpr in its parameters replaced by an equivalent one."""
         return self
@@ -208,10 +213,20 @@ class Primitive:
         return None
 
     def finish(self, args: Sequence[Value]) -> Sequence[Value] | None:
-        """The results by other primitives, once all derivatives are taken; None to stay.
+        """The results by other equations, once all derivatives are taken; None to stay.
 
-        For what only says how to differentiate: a user's own rules, checkpoint, stop_gradient.
+        For what only says how to differentiate: a user's own rules, stop_gradient.
         """
+        return None
+
+    def tidied(
+        self,
+        args: Sequence[Value],
+        producer: Producer,
+        tidy: Callable[[ClosedJaxpr], ClosedJaxpr],
+    ) -> Sequence[Value] | None:
+        """The results by a primitive whose jaxprs are tidied, and that has no more operands,
+        results and carried values than it needs; None to stay as it is."""
         return None
 
     # -- meaning --------------------------------------------------------------------------------

@@ -312,6 +312,26 @@ def inline(closed: ClosedJaxpr, *args: Value) -> list[Value]:
     return walk(closed, args, copy_equation)
 
 
+def inline_call(closed: ClosedJaxpr, *args: Value, as_phase: Phase | None = None) -> list[Value]:
+    """`inline` for a function that the line in force calls, which its own lines then say.
+
+    With `as_phase`, its equations are of that phase.
+    """
+    builder = builder_in_force()
+    if builder is None:
+        return evaluate(closed, *args)
+    caller = builder.source
+
+    def step(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
+        if eqn.source is not None:
+            builder.source = eqn.source.called_from(caller)
+        if as_phase is not None:
+            builder.phase = as_phase
+        return copy_equation(eqn, operands)
+
+    return walk(closed, args, step)
+
+
 def evaluate(closed: ClosedJaxpr, *args: Any) -> list[Any]:
     """The results of a jaxpr without named inputs' dimensions on NumPy arrays and Python scalars.
 

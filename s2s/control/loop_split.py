@@ -36,7 +36,8 @@ from s2s.primitives.core import (
     Transpose,
 )
 from s2s.primitives.creation import iota
-from s2s.primitives.layout import Slice, Squeeze, concatenate, expand_dims, slice
+from s2s.primitives.joining import concatenate
+from s2s.primitives.layout import Slice, Squeeze, expand_dims, slice
 from s2s.primitive import Value
 from s2s.trace import Builder, appending_to, aval, tracer_of
 

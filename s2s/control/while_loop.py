@@ -12,7 +12,6 @@ backward part is a scan of that length.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +36,7 @@ from s2s.control.higher_order import HigherOrder, per_jaxpr
 from s2s.control.loop_split import Loop, split_loop
 from s2s.control.scan import Scan, interleaved
 from s2s.control.splitting import transpose_by_splitting
-from s2s.ir.dims import Dim, Size, dimension
+from s2s.ir.dims import Dim, Size, fresh_dimension
 from s2s.ir.dtypes import BOOL, INT64
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
 from s2s.primitive import BatchAxis, PartialEval, Value, Zero
@@ -175,7 +174,7 @@ class While(HigherOrder):
         count, carry_vars, ys = self.results(eqn.outvars)
         if any(cond_unknown):
             return None
-        steps = fresh_steps() if self.steps is None else self.steps
+        steps = fresh_dimension("steps") if self.steps is None else self.steps
         loop = Loop(self.body_jaxpr, self.body_nconsts, self.num_carry, steps, False)
         split = split_loop(
             loop, [*consts, *carry], [*carry_vars, *ys], [*consts_unknown, *init_unknown], eqn
@@ -347,16 +346,6 @@ class While(HigherOrder):
             *chosen(ys, ys_used),
         ]
         return JaxprEqn(loop, chosen(eqn.invars, flags), outvars, eqn.source, eqn.phase)
-
-
-_numbers = itertools.count(1)
-
-
-def fresh_steps() -> Dim:
-    """A new dimension for the number of steps of a loop."""
-    steps = dimension(f"steps_{next(_numbers)}")
-    assert isinstance(steps, Dim)
-    return steps
 
 
 @per_jaxpr

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from s2s.ir.assumptions import assumptions
-from s2s.ir.dims import Atom, FloorDiv, Size, dimension, polynomial, product, terms_of
+from s2s.ir.dims import (
+    BOUND_BY_EQUATIONS,
+    Atom,
+    FloorDiv,
+    Size,
+    dimension,
+    polynomial,
+    product,
+    terms_of,
+)
 
 
 def bounds(size: Size) -> tuple[int | None, int | None]:
@@ -55,7 +64,7 @@ def _bounds(size: Size, scale: int, remainders: Mapping[str, int]) -> tuple[int 
 
 def _minimum(atom: Atom) -> int | None:
     if isinstance(atom, str):
-        return assumptions().minimum.get(atom, 1)
+        return assumptions().minimum.get(atom, 0 if atom in BOUND_BY_EQUATIONS else 1)
     numerator, denominator = bounds(atom.numerator)[0], bounds(atom.denominator)[0]
     if numerator is None or denominator is None or denominator < 1:
         return None

@@ -8,6 +8,7 @@ force say so.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -203,6 +204,23 @@ class Dim:
 def dimension(name: str) -> Dim:
     """The named dimension `name`."""
     return Dim((((((name, 1),), 1)),))
+
+
+BOUND_BY_EQUATIONS: set[str] = set()
+"""The names of dimensions that are the number of steps of a loop: they may be 0."""
+
+_numbers = itertools.count(1)
+
+
+def bound_dimension(name: str) -> Dim:
+    """The dimension `name`, which an equation binds."""
+    BOUND_BY_EQUATIONS.add(name)
+    return dimension(name)
+
+
+def fresh_dimension(name: str) -> Dim:
+    """A dimension of a new name, for an equation to bind: `name_1`, `name_2`, ..."""
+    return bound_dimension(f"{name}_{next(_numbers)}")
 
 
 def terms_of(size: Size) -> tuple[tuple[Monomial, int], ...]:

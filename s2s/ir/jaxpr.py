@@ -7,6 +7,7 @@ atom  ::= Var | Literal
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal as OneOf, TypeAlias
@@ -103,6 +104,13 @@ class Source:
     line: int
     text: str
     caller: Source | None = None
+
+    def called_from(self, caller: Source | None) -> Source:
+        """The same line, in a function that is called from `caller`."""
+        if caller is None:
+            return self
+        outer = caller if self.caller is None else self.caller.called_from(caller)
+        return dataclasses.replace(self, caller=outer)
 
     def outermost(self) -> Source:
         """The line of the transformed function itself, through all calls of helpers."""
