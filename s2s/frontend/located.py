@@ -24,8 +24,7 @@ def located() -> Iterator[None]:
         yield
     except UserError as error:
         if error.source is None:
-            frames = _users_frames(error.__traceback__)
-            error.source = frames[-1] if frames else None
+            error.source = innermost_line(error.__traceback__)
         raise
     except Exception as error:
         found = about_users_line(error)
@@ -37,8 +36,8 @@ def located() -> Iterator[None]:
 def about_users_line(error: Exception) -> UserError | None:
     """The error in the user's words; None if it does not come from the user's code, or is a fault
     of s2s."""
-    lines = _users_frames(error.__traceback__)
-    if not lines or isinstance(error, JaxprTypeError):
+    line = innermost_line(error.__traceback__)
+    if line is None or isinstance(error, JaxprTypeError):
         return None
     frames = [trace.tb_frame for trace in _walk(error.__traceback__)]
     last = frames[-1].f_code.co_filename
@@ -56,7 +55,7 @@ def about_users_line(error: Exception) -> UserError | None:
         message = _raises(error)
     else:
         message = f"{_library_function(frames)} {_raises(error)}"
-    return UserError(message, lines[-1])
+    return UserError(message, line)
 
 
 def _raises(error: Exception) -> str:
@@ -70,15 +69,15 @@ def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
         trace = trace.tb_next
 
 
-def _users_frames(trace: TracebackType | None) -> list[Source]:
-    """The lines of the user's that an error passed through, the outermost first."""
-    found: list[Source] = []
+def innermost_line(trace: TracebackType | None) -> Source | None:
+    """The innermost line of the user's that an error passed through."""
+    found: Source | None = None
     for step in _walk(trace):
         file = step.tb_frame.f_code.co_filename
         if is_users(file):
             lines = lines_of(file, step.tb_frame.f_globals)
             text = lines[step.tb_lineno - 1].strip() if step.tb_lineno <= len(lines) else ""
-            found.append(Source(shown_path(file), step.tb_lineno, text))
+            found = Source(shown_path(file), step.tb_lineno, text)
     return found
 
 
