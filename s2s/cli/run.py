@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
@@ -57,7 +58,8 @@ def run(options: Options) -> int:
     if output is not None and not options.force and not options.check:
         files.check_replaceable(output)
     progress = Progress()
-    with progress.shown():
+    # What the user's code prints is not part of the module.
+    with progress.shown(), contextlib.redirect_stdout(sys.stderr):
         progress.step(f"loading {options.target}")
         fun = _function(options)
         name = function_name(users_function(fun))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
-import linecache
 import os
 import shlex
 import sys
@@ -23,7 +22,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from s2s.errors import UserError
-from s2s.ir.jaxpr import Source
+from s2s.frontend.located import innermost_line
 
 
 class _Called(BaseException):
@@ -98,8 +97,8 @@ def from_expression(function: Callable[..., Any], text: str) -> dict[str, Any]:
     value: list[Any] = []
 
     def run() -> None:
-        exec(compile(ast.Module(statements, []), "--example", "exec"), namespace)
-        value.append(eval(compile(ast.Expression(last.value), "--example", "eval"), namespace))
+        exec(compile(ast.Module(statements, []), "<--example>", "exec"), namespace)
+        value.append(eval(compile(ast.Expression(last.value), "<--example>", "eval"), namespace))
 
     with _named_errors(where):
         found = first_call(function, run)
@@ -116,9 +115,6 @@ def _as_tuple(value: Any) -> Sequence[Any]:
     return cast("Sequence[Any]", value) if isinstance(value, tuple) else (value,)
 
 
-_NOT_THE_USERS = tuple({sys.prefix, sys.base_prefix, "<frozen", os.path.dirname(os.__file__)})
-
-
 @contextlib.contextmanager
 def _named_errors(where: str) -> Generator[None]:
     """Say of an error that the user's own code raises that it does, and where."""
@@ -126,21 +122,9 @@ def _named_errors(where: str) -> Generator[None]:
         yield
     except (Exception, SystemExit) as error:
         problem = f"{type(error).__name__}: {error}".removesuffix(": ")
-        raise UserError(f"{where} raises {problem}.", _line_of(error)) from error
-
-
-def _line_of(error: BaseException) -> Source | None:
-    """The innermost line of the user's that an error passed through."""
-    found: Source | None = None
-    trace = error.__traceback__
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        linecache.checkcache(file)
-        text = linecache.getline(file, trace.tb_lineno).strip()
-        if text and file != __file__ and not file.startswith(_NOT_THE_USERS):
-            found = Source(file, trace.tb_lineno, text)
-        trace = trace.tb_next
-    return found
+        raise UserError(
+            f"{where} raises {problem}.", innermost_line(error.__traceback__)
+        ) from error
 
 
 def _globals(function: Callable[..., Any]) -> Mapping[str, Any]:
@@ -210,7 +194,7 @@ def from_recording(function: Callable[..., Any], command: str) -> dict[str, Any]
     sys.path.insert(0, str(Path(script).resolve().parent))
     try:
         with _named_errors(where):
-            found = first_call(function, lambda: _run_script(script))
+            found = first_call(function, lambda: _run_script(os.path.realpath(script)))
     finally:
         sys.argv, sys.path[:] = before
     if found is None:
