@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from s2s.primitive import Linear, Precedence, Producer, Value, Zero
 from s2s.primitives.core import is_number, number, unbroadcast
 from s2s.primitives.families import (
@@ -60,6 +62,15 @@ class Add(Binary):
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         return [unbroadcast(cts[0], a.aval) if isinstance(a, Linear) else None for a in args]
 
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        x, y = args
+        negated = defined_by(y, Neg, producer)
+        return super().fold(args, producer) if negated is None else sub(x, *negated[1])
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        # In the user's own values -0.0 + 0.0 stays 0.0.
+        return self.without(0, args)
+
 
 class Sub(Binary):
     """x - y."""
@@ -82,6 +93,16 @@ class Sub(Binary):
             neg(unbroadcast(cts[0], y.aval)) if isinstance(y, Linear) else None,
         ]
 
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        x, y = args
+        if is_number(y) and number(y) == 0 and not np.signbit(number(y)):
+            return x
+        negated = defined_by(y, Neg, producer)
+        return super().fold(args, producer) if negated is None else add(x, *negated[1])
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        return neg(args[1]) if is_number(args[0]) and number(args[0]) == 0 else None
+
 
 class Mul(Binary):
     """x * y."""
@@ -103,6 +124,13 @@ class Mul(Binary):
         if isinstance(x, Linear):
             return [unbroadcast(mul(ct, y), x.aval), None]
         return [None, unbroadcast(mul(x, ct), y.aval)]
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        other = self.without(1, args)
+        if other is not None:
+            return other
+        other = self.without(-1, args)
+        return super().fold(args, producer) if other is None else neg(other)
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         """1 x is x, and -1 x is -x."""
@@ -133,6 +161,12 @@ class Div(Binary):
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         x, y = args
         return [unbroadcast(div(cts[0], y), x.aval), None]
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        x, y = args
+        if is_number(y) and number(y) in (1, -1):
+            return x if number(y) == 1 else neg(x)
+        return super().fold(args, producer)
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         """The logarithmic derivative of a quotient z = a / b, as one writes it: in place of

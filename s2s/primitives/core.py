@@ -8,46 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 
 from s2s.ir.dims import Shape, Size, product, require_same, same_shape, same_size
-from s2s.ir.dtypes import BOOL, FLOAT64, INT64, PYTHON_SCALARS, DType, is_inexact
+from s2s.ir.dtypes import BOOL, FLOAT64, INT64, DType
 from s2s.ir.jaxpr import Literal, ShapedArray
 from s2s.primitive import BatchAxis, Precedence, Primitive, Producer, Value, Zero
-from s2s.trace import Tracer, aval, bind, is_concrete, phase, tracer_of
-
-Kind = TypeVar("Kind", bound=Primitive)
-
-PYTHON_TYPE: dict[str, type] = {dtype.kind: scalar for scalar, dtype in PYTHON_SCALARS.items()}
-"""Python's type of number for each kind of element type."""
-
-
-class Structural(Primitive):
-    """Linear in its one operand whatever the values: its jvp is itself."""
-
-    is_cheap = True
-
-    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
-        y = bind(self, *primals)
-        if isinstance(tangents[0], Zero):
-            return y, Zero(aval(y))
-        with phase("tangent"):
-            return y, bind(self, *tangents)
-
-
-def defined_by(
-    value: Value, kind: type[Kind], producer: Producer
-) -> tuple[Kind, list[Value]] | None:
-    """The primitive and the operands that define `value`, if that is an equation of this kind."""
-    eqn = producer(value)
-    if eqn is None or not isinstance(eqn.primitive, kind):
-        return None
-    builder = cast(Tracer, value).builder
-    operands = [a if isinstance(a, Literal) else tracer_of(builder, a) for a in eqn.invars]
-    return eqn.primitive, operands
-
+from s2s.primitives.conversion import (
+    PYTHON_TYPE as PYTHON_TYPE,
+    ConvertElementType as ConvertElementType,
+    convert_element_type as convert_element_type,
+)
+from s2s.primitives.structural import (
+    Structural as Structural,
+    defined_by as defined_by,
+    is_number as is_number,
+    number as number,
+)
+from s2s.trace import aval, bind
 
 # -- broadcast and sum, each other's adjoint ------------------------------------------------------
 
@@ -84,14 +64,17 @@ class BroadcastInDim(Structural):
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         shape = aval(args[0]).shape
-        stretched = [
+        kept = [
             axis
             for size, axis in zip(shape, self.broadcast_dimensions, strict=True)
-            if not same_size(size, self.shape[axis])
+            if same_size(size, self.shape[axis])
         ]
-        kept = set(self.broadcast_dimensions) - set(stretched)
-        ct = reduce_sum(cts[0], [axis for axis in range(len(self.shape)) if axis not in kept])
-        return [reshape(ct, shape)]
+        repeated = [
+            axis
+            for axis, size in enumerate(self.shape)
+            if axis not in kept and not same_size(size, 1)
+        ]
+        return [reshape(reduce_sum(cts[0], repeated), shape)]
 
     def batch(
         self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
@@ -132,7 +115,23 @@ class BroadcastInDim(Structural):
             primitive, (operand,) = inner
             axes = tuple(self.broadcast_dimensions[axis] for axis in primitive.broadcast_dimensions)
             return broadcast_in_dim(operand, self.shape, axes)
+        reshaped = defined_by(x, Reshape, producer)
+        if reshaped is not None:
+            # Axes of size 1 that were added to be broadcast.
+            operand = reshaped[1][0]
+            longer = [a for a, size in enumerate(aval(x).shape) if not same_size(size, 1)]
+            if same_shape(aval(operand).shape, [aval(x).shape[a] for a in longer]):
+                axes = tuple(self.broadcast_dimensions[a] for a in longer)
+                return broadcast_in_dim(operand, self.shape, axes)
         return None
+
+    def adds_axes_of_size_1(self, x: ShapedArray) -> bool:
+        """Whether no element of an operand of type `x` is repeated."""
+        new = set(range(len(self.shape))) - set(self.broadcast_dimensions)
+        return all(same_size(self.shape[axis], 1) for axis in new) and all(
+            same_size(size, self.shape[axis])
+            for size, axis in zip(x.shape, self.broadcast_dimensions, strict=True)
+        )
 
 
 def broadcast_in_dim(operand: Value, shape: Shape, broadcast_dimensions: Sequence[int]) -> Value:
@@ -208,11 +207,15 @@ class ReduceSum(AxesReduction, Structural):
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         inner = defined_by(args[0], ReduceSum, producer)
-        if inner is None:
-            return None
-        primitive, (x,) = inner
-        kept = [axis for axis in range(aval(x).ndim) if axis not in primitive.axes]
-        return reduce_sum(x, sorted([*primitive.axes, *[kept[axis] for axis in self.axes]]))
+        if inner is not None:
+            primitive, (x,) = inner
+            kept = [axis for axis in range(aval(x).ndim) if axis not in primitive.axes]
+            return reduce_sum(x, sorted([*primitive.axes, *[kept[axis] for axis in self.axes]]))
+        shape = aval(args[0]).shape
+        if all(same_size(shape[axis], 1) for axis in self.axes):
+            kept = [size for axis, size in enumerate(shape) if axis not in self.axes]
+            return reshape(args[0], tuple(kept))
+        return None
 
 
 def reduce_sum(operand: Value, axes: Sequence[int]) -> Value:
@@ -321,7 +324,12 @@ class Reshape(Structural):
         if same_shape(aval(x).shape, self.new_sizes):
             return x
         inner = defined_by(x, Reshape, producer)
-        return None if inner is None else reshape(inner[1][0], self.new_sizes)
+        if inner is not None:
+            return reshape(inner[1][0], self.new_sizes)
+        grown = defined_by(x, BroadcastInDim, producer)
+        if grown is not None and grown[0].adds_axes_of_size_1(aval(grown[1][0])):
+            return reshape(grown[1][0], self.new_sizes)
+        return None
 
 
 def reshape(operand: Value, new_sizes: Shape) -> Value:
@@ -331,77 +339,7 @@ def reshape(operand: Value, new_sizes: Shape) -> Value:
     return bind(Reshape(tuple(new_sizes)), operand)
 
 
-# -- element types --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ConvertElementType(Structural):
-    """The elements converted to another type; with `weak_type`, to a Python scalar."""
-
-    new_dtype: DType
-    weak_type: bool = False
-
-    name = "convert_element_type"
-    stablehlo = "convert"
-
-    def abstract(self, x: ShapedArray) -> ShapedArray:
-        if self.weak_type and x.shape:
-            raise TypeError(f"a value of type {x} cannot become a Python number")
-        return ShapedArray(x.shape, self.new_dtype, self.weak_type)
-
-    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
-        if is_inexact(self.new_dtype):
-            return super().jvp(primals, tangents)
-        y = bind(self, *primals)
-        return y, Zero(aval(y))
-
-    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
-        x = aval(args[0])
-        return [convert_element_type(cts[0], x.dtype, x.weak_type)]
-
-    def batch(
-        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
-    ) -> tuple[Value, BatchAxis]:
-        return convert_element_type(args[0], self.new_dtype), dims[0]
-
-    def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
-        (x,), (x_aval,) = operands, avals
-        if self.weak_type:
-            return f"{PYTHON_TYPE[self.new_dtype.kind].__name__}({x})"
-        dtype = "np.bool_" if self.new_dtype.kind == "b" else f"np.{self.new_dtype.name}"
-        return f"{x}.astype({dtype})" if x_aval.shape else f"{dtype}({x})"
-
-    def operand_precedence(self, position: int) -> Precedence:
-        return Precedence.ATOM
-
-    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
-        x = aval(args[0])
-        return args[0] if x.dtype == self.new_dtype and x.weak_type == self.weak_type else None
-
-
-def convert_element_type(operand: Value, new_dtype: DType, weak_type: bool = False) -> Value:
-    """The elements of `operand` as `new_dtype`; with `weak_type`, a Python scalar."""
-    x = aval(operand)
-    weak_type = weak_type and not x.shape
-    if x.dtype == new_dtype and x.weak_type == weak_type:
-        return operand
-    if is_number(operand):
-        converted = PYTHON_TYPE[new_dtype.kind] if weak_type else new_dtype.type
-        return converted(number(operand))
-    return bind(ConvertElementType(new_dtype, weak_type), operand)
-
-
 # -- what rules are written with ------------------------------------------------------------------
-
-
-def is_number(value: Value) -> bool:
-    """Whether the value is a number known now."""
-    return is_concrete(value) and not isinstance(value, np.ndarray)
-
-
-def number(value: Value) -> Any:
-    """The number that a literal or a scalar is."""
-    return value.value if isinstance(value, Literal) else value
 
 
 def full(shape: Shape, number: Any, dtype: DType) -> Value:

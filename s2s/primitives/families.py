@@ -152,6 +152,13 @@ class Elementwise(Primitive):
             return broadcast_in_dim(apply(self, *scalars), shape, ())
         return bind(self, *[a if n is None else n for n, a in zip(narrow, args, strict=True)])
 
+    def without(self, neutral: float, args: Sequence[Value]) -> Value | None:
+        """The other operand if one is the number `neutral`, as large as the result."""
+        x, y = args
+        if is_number(y) and number(y) == neutral:
+            return x
+        return y if is_number(x) and number(x) == neutral else None
+
     def _narrow(self, arg: Value, producer: Producer) -> Value | None:
         found = defined_by(arg, BroadcastInDim, producer)
         return found[1][0] if found is not None and not found[0].broadcast_dimensions else None
@@ -294,6 +301,9 @@ class AddAny(Elementwise):
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         return [unbroadcast(cts[0], arg.aval) if isinstance(arg, Linear) else None for arg in args]
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        return self.without(0, args)
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         x, y = args

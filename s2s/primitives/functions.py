@@ -67,15 +67,14 @@ from s2s.primitives.indexing import (
     scatter_add as scatter_add,
     take_at as take_at,
 )
+from s2s.primitives.joining import concatenate as concatenate, stack as stack
 from s2s.primitives.layout import (
-    concatenate as concatenate,
     expand_dims as expand_dims,
     index_in_dim as index_in_dim,
     pad as pad,
     rev as rev,
     slice as slice,
     squeeze as squeeze,
-    stack as stack,
 )
 from s2s.primitives.logic import (
     bitwise_and as bitwise_and,

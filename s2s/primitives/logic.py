@@ -13,10 +13,11 @@ from s2s.primitives.families import (
     LocallyConstant,
     Predicate,
     binary,
+    defined_by,
     harmonized,
     unary,
 )
-from s2s.trace import aval, bind
+from s2s.trace import Tracer, aval, bind
 
 
 class Comparison(Predicate):
@@ -144,10 +145,9 @@ class Not(Bitwise):
     stablehlo = "not"
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
-        inner = producer(args[0])
-        if inner is not None and isinstance(inner.primitive, (Lt, Le, Gt, Ge)):
-            return None  # not (x < y) holds for NaN, x >= y does not
-        return super().fold(args, producer)
+        # Not of comparisons: not (x < y) holds where either is NaN, x >= y does not.
+        inner = defined_by(args[0], Not, producer)
+        return super().fold(args, producer) if inner is None else inner[1][0]
 
 
 class ShiftLeft(Bitwise):
@@ -223,6 +223,12 @@ class SelectN(Elementwise):
         which, *cases = args
         if is_number(which):
             return select_n(which, *cases)
+        first = cases[0]
+        alike = isinstance(first, Tracer) and all(
+            isinstance(case, Tracer) and case.variable is first.variable for case in cases[1:]
+        )
+        if alike and aval(first).ndim >= aval(which).ndim:
+            return first
         return super().fold(args, producer)
 
 

@@ -56,6 +56,11 @@ class Pow(Binary):
         base = x if is_number(x) and number(x) != 0 else select_n(eq(x, 0), x, 1)
         return mul(mul(z, log(base)), t)
 
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        x, y = args
+        one = is_number(y) and number(y) == 1
+        return x if one and aval(x).dtype.kind == "f" else super().fold(args, producer)
+
 
 pow = binary(Pow)
 

@@ -1,0 +1,49 @@
+"""The family of operations that are linear in their one operand, and how rules look at operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from s2s.ir.jaxpr import Literal
+from s2s.primitive import Primitive, Producer, Value, Zero
+from s2s.trace import Tracer, aval, bind, is_concrete, phase, tracer_of
+
+Kind = TypeVar("Kind", bound=Primitive)
+
+
+class Structural(Primitive):
+    """Linear in its one operand whatever the values: its jvp is itself."""
+
+    is_cheap = True
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        y = bind(self, *primals)
+        if isinstance(tangents[0], Zero):
+            return y, Zero(aval(y))
+        with phase("tangent"):
+            return y, bind(self, *tangents)
+
+
+def defined_by(
+    value: Value, kind: type[Kind], producer: Producer
+) -> tuple[Kind, list[Value]] | None:
+    """The primitive and the operands that define `value`, if that is an equation of this kind."""
+    eqn = producer(value)
+    if eqn is None or not isinstance(eqn.primitive, kind):
+        return None
+    builder = cast(Tracer, value).builder
+    operands = [a if isinstance(a, Literal) else tracer_of(builder, a) for a in eqn.invars]
+    return eqn.primitive, operands
+
+
+def is_number(value: Value) -> bool:
+    """Whether the value is a number known now."""
+    return is_concrete(value) and not isinstance(value, np.ndarray)
+
+
+def number(value: Value) -> Any:
+    """The number that a literal or a scalar is."""
+    return value.value if isinstance(value, Literal) else value
