@@ -81,9 +81,13 @@ def test_readme_commands_do_what_is_shown(checkout: Path) -> None:
                 assert same, f"$ {command}{process.stdout}\nbut README.md shows\n{expected}"
 
 
-def test_readme_shows_code_as_it_is() -> None:
-    sources = [file.read_text() for file in (ROOT / "examples").rglob("*.py")]
-    shown = re.findall(r"^```python\n(?!>>>)(.*?)^```", README, re.MULTILINE | re.DOTALL)
+@pytest.mark.parametrize("document", ["README.md", ".github/CONTRIBUTING.md"])
+def test_code_is_shown_as_it_is(document: str) -> None:
+    """Code in a document is an excerpt of a file, except where it is a session at the prompt."""
+    files = [*(ROOT / "examples").rglob("*.py"), *(ROOT / "s2s").rglob("*.py")]
+    sources = [file.read_text() for file in files]
+    text = (ROOT / document).read_text()
+    shown = re.findall(r"^```python\n(?!>>>)(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert shown
     for code in shown:
         assert any(code in source for source in sources), code
