@@ -150,7 +150,8 @@ class _Converter(ast.NodeTransformer):
         a.defaults, a.kw_defaults = [], [None] * len(a.kwonlyargs)
         if isinstance(node, ast.Lambda):
             target = ast.Name(f"{HOOK}lambda", ast.Store())
-            return ast.Assign([target], self.visit_Lambda(node), lineno=node.lineno)
+            assigned = ast.Assign([target], self.visit_Lambda(node))
+            return ast.copy_location(assigned, node)
         node.decorator_list = []
         node.returns = None
         for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg):
@@ -302,8 +303,10 @@ class _Converter(ast.NodeTransformer):
         value: ast.expr = self.visit(node.value)
         operator = _placed(ast.Constant(_IN_PLACE[type(node.op)]), node)
 
-        def updated(old: ast.expr) -> ast.expr:
-            return self.hook("inplace", operator, old, value, at=node)
+        def updated(old: ast.expr, *is_part: ast.expr) -> ast.expr:
+            return self.hook("inplace", operator, old, value, *is_part, at=node)
+
+        true = _placed(ast.Constant(True), node)
 
         match node.target:
             case ast.Name(name):
@@ -311,12 +314,14 @@ class _Converter(ast.NodeTransformer):
                 return self.assign(node.target, updated(old), node)
             case ast.Attribute(owner, attribute):
                 keep, owner = self.kept(self.visit(owner))
-                new = updated(_placed(ast.Attribute(keep, attribute, ast.Load()), node.target))
+                old = _placed(ast.Attribute(keep, attribute, ast.Load()), node.target)
+                new = updated(old)
                 return [self.expression(self.set_attribute(new, owner, attribute, node))]
             case ast.Subscript(container, index):
                 keep, container = self.kept(self.visit(container))
                 keep_index, index = self.kept(self.index(self.visit(index)))
-                new = updated(_placed(ast.Subscript(keep, keep_index, ast.Load()), node.target))
+                old = _placed(ast.Subscript(keep, keep_index, ast.Load()), node.target)
+                new = updated(old, true)
                 return [self.expression(self.hook("set_item", new, container, index, at=node))]
 
     def kept(self, value: ast.expr) -> tuple[ast.expr, ast.expr]:
@@ -373,7 +378,7 @@ class _Converter(ast.NodeTransformer):
     def visit_While(self, node: ast.While) -> ast.stmt:
         # The test is computed again after each step, so it sets its line itself.
         test: ast.expr = self.visit(node.test)
-        node.test = self.hook("truth", self.hook("last", self.line(node), test, at=test), at=test)
+        node.test = self.is_true(self.hook("last", self.line(node), test, at=test), "while")
         node.body = self.block(node.body)
         node.orelse = self.block(node.orelse)
         return node
@@ -398,7 +403,7 @@ class _Converter(ast.NodeTransformer):
         return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        node.test = self.truth(node.test)
+        node.test = self.truth(node.test, "assert")
         node.msg = None if node.msg is None else self.visit(node.msg)
         return node
 
@@ -426,12 +431,15 @@ class _Converter(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         # The last operand is the result and not asked for its truth.
-        node.values = [*map(self.truth, node.values[:-1]), self.visit(node.values[-1])]
+        *first, last = node.values
+        node.values = [*(self.truth(value, "and") for value in first), self.visit(last)]
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        negated = isinstance(node.op, ast.Not)
-        node.operand = self.truth(node.operand) if negated else self.visit(node.operand)
+        if isinstance(node.op, ast.Not):
+            node.operand = self.truth(node.operand, "not")
+        else:
+            node.operand = self.visit(node.operand)
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
@@ -440,8 +448,12 @@ class _Converter(ast.NodeTransformer):
         node.ifs = [*map(self.truth, node.ifs)]
         return node
 
-    def truth(self, test: ast.expr) -> ast.expr:
-        return self.hook("truth", self.visit(test), at=test)
+    def truth(self, test: ast.expr, construct: str = "if") -> ast.expr:
+        return self.is_true(self.visit(test), construct)
+
+    def is_true(self, test: ast.expr, construct: str) -> ast.expr:
+        text = [] if construct == "if" else [_placed(ast.Constant(construct), test)]
+        return self.hook("truth", test, *text, at=test)
 
     def index(self, index: ast.expr) -> ast.expr:
         """A subscript as an expression, with calls in place of slices."""

@@ -67,23 +67,31 @@ def rebind(value: Any, name: str, old: Callable[[], Any]) -> Any:
 # -- control flow ---------------------------------------------------------------------------------
 
 
-def truth(value: Any) -> Any:
+_INSTEAD = {
+    "if": "Write np.where(condition, a, b) to choose between two values",
+    "while": "Write a loop of a fixed number of steps, as in `for _ in range(20):`",
+    "and": "Write np.logical_and(a, b) or np.logical_or(a, b)",
+    "not": "Write np.logical_not(a)",
+    "assert": "Check it outside of the function",
+}
+
+
+def truth(value: Any, construct: str = "if") -> Any:
     """A value that Python asks for its truth. Refused if it depends on the arguments."""
     if not isinstance(value, Tracer):
         return value
-    if value.aval.shape == ():
-        known = known_value(value)
-        if known is not None:
-            return bool(known)
+    if value.aval.shape != ():
+        raise mistake(
+            f"an array of type {value.aval} is neither true nor false. "
+            "Use np.any(...) or np.all(...), or np.where(condition, a, b) to choose elementwise."
+        )
+    known = known_value(value)
+    if known is None:
         raise mistake(
             "whether this is true depends on the values of the arguments, and only their types are "
-            "known here. Write np.where(condition, a, b) to choose between two values, or fix an "
-            "argument's value (--static name=value)."
+            f"known here. {_INSTEAD[construct]}, or fix an argument's value (--static name=value)."
         )
-    raise mistake(
-        f"an array of type {value.aval} is neither true nor false. "
-        "Use np.any(...) or np.all(...), or np.where(condition, a, b) to choose elementwise."
-    )
+    return bool(known)
 
 
 def iterate(value: Any) -> Any:
@@ -137,19 +145,26 @@ _PLAIN: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def inplace(symbol: str, left: Any, right: Any) -> Any:
-    """`left += right` and the like: rebinds scalars, changes arrays."""
+_OUT_OF_PLACE = "np.where(mask, new, x), np.concatenate([...]) or np.stack([...])"
+
+
+def inplace(symbol: str, left: Any, right: Any, is_part: bool = False) -> Any:
+    """`left += right` and the like: rebinds scalars, changes arrays.
+
+    With `is_part`, the result is then assigned to an element, entry or attribute.
+    """
+    instead = _OUT_OF_PLACE if is_part else f"x = x {symbol[:-1]} y"
     if isinstance(left, Tracer):
         if left.aval.shape == ():
             return _PLAIN[symbol](left, right)
-        _refuse_update(f"`{symbol}` changes an array in place", f"x = x {symbol[:-1]} y")
+        _refuse_update(f"`{symbol}` changes an array in place", instead)
     if builder_in_force() is None:
         return _IN_PLACE[symbol](left, right)
     if isinstance(left, np.ndarray):
         if is_traced_inside(right):
             if left.shape == ():
                 return _PLAIN[symbol](left, right)
-            _refuse_update(f"`{symbol}` changes an array in place", f"x = x {symbol[:-1]} y")
+            _refuse_update(f"`{symbol}` changes an array in place", instead)
         leaks.changed(left, "an array")
     elif isinstance(left, (list, dict, set)):
         leaks.stored(right, f"a {type(left).__name__}")
@@ -168,9 +183,6 @@ def set_item(value: Any, container: Any, index: Any) -> None:
         else:
             leaks.stored(value, f"a {type(container).__name__}")
     container[index] = value
-
-
-_OUT_OF_PLACE = "np.where(mask, new, x), np.concatenate([...]) or np.stack([...])"
 
 
 def _refuse_update(what: str, instead: str) -> None:
