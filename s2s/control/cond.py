@@ -25,10 +25,11 @@ from s2s.control.bodies import (
 )
 from s2s.control.branch_split import CalleeSplit, split_callee
 from s2s.control.higher_order import HigherOrder
+from s2s.control.tidy import Operands, Source, identity, rebuilt
 from s2s.control.user_functions import Body, converting, fits, join, place, same_kind, trace_body
 from s2s.ir.dims import Size, require_same, same_shape
 from s2s.ir.dtypes import BOOL
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.passes.dce import dce
 from s2s.primitive import BatchAxis, Linear, PartialEval, Producer, Value, Zero
 from s2s.primitives.arithmetic import clamp
@@ -203,6 +204,60 @@ class Cond(HigherOrder):
         cond = Cond(tuple(rearranged(branch, kept) for branch in branches))
         operands = [eqn.invars[0], *chosen(eqn.invars[1:], read)]
         return JaxprEqn(cond, operands, chosen(eqn.outvars, flags), eqn.source, eqn.phase)
+
+    def tidied(
+        self,
+        args: Sequence[Value],
+        producer: Producer,
+        tidy: Callable[[ClosedJaxpr], ClosedJaxpr],
+    ) -> Sequence[Value] | None:
+        """Numbers among the operands stand in the branches; what all branches pass on is no
+        result."""
+        if is_number(args[0]):
+            return inline(tidy(self.branches[int(number(args[0]))]), *args[1:])
+        branches = [tidy(branch) for branch in self.branches]
+        given = Operands(producer)
+        rebuilt_branches: list[tuple[ClosedJaxpr, dict[Var, Source]]] = []
+        for branch in branches:
+            sources = {
+                var: given.constant(value, var)
+                for var, value in (
+                    *zip(branch.jaxpr.constvars, branch.consts, strict=True),
+                    *zip(branch.jaxpr.invars, args[1:], strict=True),
+                )
+            }
+            rebuilt_branches.append((branch, sources))
+        known = _passed_on(branches, args[1:])
+        kept = [i for i in range(len(branches[0].out_avals)) if i not in known]
+        if (
+            all(new is old for new, old in zip(branches, self.branches, strict=True))
+            and len(given.values) == len(args) - 1
+            and not known
+        ):
+            return None
+        cond = Cond(
+            tuple(
+                tidy(rebuilt(branch, given.variables, sources, kept))
+                for branch, sources in rebuilt_branches
+            )
+        )
+        results = iter(bind(cond, args[0], *given.values) if kept else ())
+        return [known[i] if i in known else next(results) for i in range(len(known) + len(kept))]
+
+
+def _passed_on(branches: Sequence[ClosedJaxpr], operands: Sequence[Value]) -> dict[int, Value]:
+    """The results that are the same operand, or the same number, of all branches."""
+    found: dict[int, Value] = {}
+    for i, atoms in enumerate(zip(*[b.jaxpr.outvars for b in branches], strict=True)):
+        values: list[Value] = []
+        for atom, branch in zip(atoms, branches, strict=True):
+            if isinstance(atom, Literal):
+                values.append(atom)
+            elif atom in branch.jaxpr.invars:
+                values.append(operands[list(branch.jaxpr.invars).index(atom)])
+        if len(values) == len(branches) and len({identity(value) for value in values}) == 1:
+            found[i] = values[0]
+    return found
 
 
 def _transposed(

@@ -27,7 +27,7 @@ from s2s.control.user_functions import bound_arguments, trace_body
 from s2s.ir.dims import Size, require_same
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
 from s2s.passes.dce import dce
-from s2s.primitive import BatchAxis, Linear, PartialEval, Primitive, Value, Zero
+from s2s.primitive import BatchAxis, Linear, PartialEval, Primitive, Producer, Value, Zero
 from s2s.primitives.core import move_batch_axis
 from s2s.trace import aval, bind, evaluate
 from s2s.tree import unflatten
@@ -157,6 +157,15 @@ class Jit(HigherOrder):
             eqn.source,
             eqn.phase,
         )
+
+    def tidied(
+        self,
+        args: Sequence[Value],
+        producer: Producer,
+        tidy: Callable[[ClosedJaxpr], ClosedJaxpr],
+    ) -> Sequence[Value] | None:
+        body = tidy(self.jaxpr)
+        return None if body is self.jaxpr else bind(Jit(self.callee, body), *args)
 
 
 @per_jaxpr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -27,10 +27,11 @@ from s2s.control.bodies import (
 from s2s.control.higher_order import HigherOrder, per_jaxpr
 from s2s.control.loop_split import Loop, LoopOperands, split_loop
 from s2s.control.splitting import transpose_by_splitting
+from s2s.control.tidy_loops import tidied_scan
 from s2s.ir.dims import Size, require_same
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray, Var
 from s2s.passes.names import cotangent_name
-from s2s.primitive import BatchAxis, Linear, PartialEval, Value, Zero
+from s2s.primitive import BatchAxis, Linear, PartialEval, Producer, Value, Zero
 from s2s.primitives.core import instantiate, move_batch_axis
 from s2s.primitives.families import add_any
 from s2s.primitives.reductions import reduce_max
@@ -304,6 +305,14 @@ class Scan(HigherOrder):
         body = rearranged(body, [i for i, on in enumerate(flags) if on])
         scan = self.like(body, sum(consts_on), sum(carry_on))
         return JaxprEqn(scan, operands, outvars, eqn.source, eqn.phase)
+
+    def tidied(
+        self,
+        args: Sequence[Value],
+        producer: Producer,
+        tidy: Callable[[ClosedJaxpr], ClosedJaxpr],
+    ) -> Sequence[Value] | None:
+        return tidied_scan(self, args, producer, tidy)
 
 
 def _same(found: ShapedArray, wanted: ShapedArray) -> bool:

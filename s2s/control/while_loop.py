@@ -12,7 +12,7 @@ backward part is a scan of that length.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,10 +36,11 @@ from s2s.control.higher_order import HigherOrder, per_jaxpr
 from s2s.control.loop_split import Loop, split_loop
 from s2s.control.scan import Scan, interleaved
 from s2s.control.splitting import transpose_by_splitting
+from s2s.control.tidy_loops import tidied_while
 from s2s.ir.dims import Dim, Size, fresh_dimension
 from s2s.ir.dtypes import BOOL, INT64
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
-from s2s.primitive import BatchAxis, PartialEval, Value, Zero
+from s2s.primitive import BatchAxis, PartialEval, Producer, Value, Zero
 from s2s.primitives.arithmetic import add
 from s2s.primitives.core import convert_element_type, full, instantiate, move_batch_axis
 from s2s.primitives.logic import bitwise_and, select_n
@@ -346,6 +347,14 @@ class While(HigherOrder):
             *chosen(ys, ys_used),
         ]
         return JaxprEqn(loop, chosen(eqn.invars, flags), outvars, eqn.source, eqn.phase)
+
+    def tidied(
+        self,
+        args: Sequence[Value],
+        producer: Producer,
+        tidy: Callable[[ClosedJaxpr], ClosedJaxpr],
+    ) -> Sequence[Value] | None:
+        return tidied_while(self, args, producer, tidy)
 
 
 @per_jaxpr

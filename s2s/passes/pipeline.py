@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from s2s.ir.jaxpr import ClosedJaxpr
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+from s2s.ir.check import check
+from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
+from s2s.passes.bound_dimensions import with_plain_dimensions
 from s2s.passes.cse import cse
 from s2s.passes.dce import dce
 from s2s.passes.factors import collect_factors
+from s2s.passes.finish import finish
+from s2s.passes.names import hand_on_names
+from s2s.primitive import Value
+from s2s.trace import builder_in_force, copy_equation, make, walk
 
 
 def optimise(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -13,5 +22,54 @@ def optimise(closed: ClosedJaxpr) -> ClosedJaxpr:
 
     before:  { lambda ; x:f64[]. let a = sin x; b = sin x; c = mul b 1.0; d = cos x in (c,) }
     after:   { lambda ; x:f64[]. let a:f64[] = sin x in (a,) }
+
+    This is for when all derivatives are taken: the rules for them go.
     """
+    return with_plain_dimensions(tidy(finish(dce(closed))))
+
+
+_tidied: WeakKeyDictionary[ClosedJaxpr, ClosedJaxpr] = WeakKeyDictionary()
+"""What each jaxpr became, so that a body that several equations have is tidied once."""
+
+
+def tidy(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """(xs -> ys)  ->  (xs -> ys), the same values with fewer equations, here and in all bodies"""
+    found = _tidied.get(closed)
+    if found is None:
+        found = _tidied_here(closed)
+        while any(eqn.primitive.jaxprs for eqn in found.eqns):
+            inside = tidy_bodies(found)
+            if inside is found:
+                break
+            found = _tidied_here(inside)
+        # A tidy jaxpr is its own tidied form.
+        _tidied[closed] = _tidied[found] = found
+    return found
+
+
+def _tidied_here(closed: ClosedJaxpr) -> ClosedJaxpr:
     return dce(cse(collect_factors(cse(dce(closed)))))
+
+
+def tidy_bodies(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """(xs -> ys)  ->  (xs -> ys), with loops and branches tidied; the same object if they are"""
+    changed = False
+
+    def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
+        nonlocal changed
+        builder = builder_in_force()
+        assert builder is not None
+        results = eqn.primitive.tidied(operands, builder.producer, tidy)
+        if results is None:
+            return copy_equation(eqn, operands)
+        changed = True
+        hand_on_names(results, eqn.outvars)
+        return results
+
+    made = make(
+        lambda *args: walk(closed, args, step),
+        closed.in_avals,
+        [var.name for var in closed.jaxpr.invars],
+    )
+    check(made.jaxpr)
+    return made if changed else closed

@@ -1,0 +1,121 @@
+"""Tidying of primitives that hold jaxprs: fewer operands, carried values and results.
+
+What is the same in each step is no carried value; a number stands in the body itself; an array that
+repeats one number is repeated inside, where it folds into what uses it; an equation of a derivative
+that does not change from step to step is computed once, before the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from s2s.control.bodies import explicit_consts
+from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
+from s2s.primitive import Producer, Value
+from s2s.primitives.core import BroadcastInDim, broadcast_in_dim
+from s2s.primitives.structural import defined_by, is_number
+from s2s.trace import Tracer, aval, copy_equation, make, walk
+
+Source = Callable[[Sequence[Value]], Value]
+"""Gives the value of an input of the old body, from the inputs of the new one."""
+
+
+class Operands:
+    """The operands of one kind of a new body. `offset` is the position of the first input."""
+
+    def __init__(self, producer: Producer) -> None:
+        self.producer = producer
+        self.offset = 0
+        self.values: list[Value] = []
+        self.variables: list[Var] = []
+        self._sources: dict[object, Source] = {}
+
+    def append(self, value: Value, like: Var) -> Source:
+        """An input like a variable of the old body, for `value` to start with."""
+        position = len(self.values)
+        self.values.append(value)
+        self.variables.append(Var(like.aval, like.name))
+        return lambda inputs: inputs[self.offset + position]
+
+    def shared(self, value: Value, like: Var) -> Source:
+        """The same input each time for one value."""
+        key = identity(value)
+        if key not in self._sources:
+            self._sources[key] = self.append(value, like)
+        return self._sources[key]
+
+    def constant(self, value: Value, like: Var) -> Source:
+        """Where an input of the old body that does not change comes from: inside, if it can."""
+        if is_number(value) and not like.aval.shape:
+            return lambda _: value
+        repeated = defined_by(value, BroadcastInDim, self.producer)
+        if repeated is not None and not repeated[0].broadcast_dimensions:
+            number = self.constant(repeated[1][0], Var(aval(repeated[1][0])))
+            shape = like.aval.shape
+            return lambda inputs: broadcast_in_dim(number(inputs), shape, ())
+        return self.shared(value, like)
+
+
+def identity(value: Value) -> object:
+    """Equal for operands that are one value."""
+    if isinstance(value, Tracer):
+        return value.variable
+    return value.key() if isinstance(value, Literal) else id(value)
+
+
+def rebuilt(
+    body: ClosedJaxpr,
+    variables: Sequence[Var],
+    sources: dict[Var, Source],
+    outputs: Sequence[int],
+) -> ClosedJaxpr:
+    """A body with new inputs, like `variables`.
+
+    `sources` gives the old inputs and constants, and the results of equations that are computed
+    outside now. `outputs` are the positions of the results that stay.
+    """
+
+    def fun(*inputs: Value) -> list[Value]:
+        def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
+            if eqn.outvars and eqn.outvars[0] in sources:
+                return [sources[var](inputs) for var in eqn.outvars]
+            return copy_equation(eqn, operands)
+
+        jaxpr = body.jaxpr
+        open_body, _ = explicit_consts(body)
+        given = [sources[var](inputs) for var in (*jaxpr.constvars, *jaxpr.invars)]
+        results = walk(open_body, given, step)
+        return [results[i] for i in outputs]
+
+    return make(fun, [var.aval for var in variables], [var.name for var in variables])
+
+
+def hoisted(body: ClosedJaxpr, constants: dict[Var, Value]) -> dict[Var, Value]:
+    """The derivative's equations in a body that do not change from step to step, computed now.
+
+    `constants` has the inputs that do not change. Returns the values that the rest of the body
+    reads.
+    """
+    values: dict[Var, Value] = dict(constants)
+    moved: list[JaxprEqn] = []
+    read: set[Any] = set(body.jaxpr.outvars)
+    for eqn in body.eqns:
+        operands = [atom for atom in eqn.invars if isinstance(atom, Var)]
+        fixed = operands and all(atom in values for atom in operands)
+        if fixed and eqn.phase != "primal" and not eqn.primitive.has_effect:
+            given = [a if isinstance(a, Literal) else values[a] for a in eqn.invars]
+            values.update(zip(eqn.outvars, copy_equation(eqn, given), strict=True))
+            moved.append(eqn)
+        else:
+            read.update(operands)
+    return {
+        var: values[var] for eqn in moved if not read.isdisjoint(eqn.outvars) for var in eqn.outvars
+    }
+
+
+def repeated(value: Value, length: Any) -> Value:
+    """A value that is the same in each step, stacked."""
+    shape = aval(value).shape
+    return broadcast_in_dim(value, (length, *shape), range(1, len(shape) + 1))
+

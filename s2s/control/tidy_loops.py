@@ -1,0 +1,160 @@
+"""Tidying of loops: see `tidy`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from s2s.control.bodies import split_at
+from s2s.control.tidy import Operands, hoisted, rebuilt, repeated
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, Var
+from s2s.primitive import Producer, Value
+from s2s.primitives.core import BroadcastInDim, broadcast_in_dim
+from s2s.primitives.structural import defined_by, is_number
+from s2s.trace import aval, bind
+
+if TYPE_CHECKING:
+    from s2s.control.scan import Scan
+    from s2s.control.while_loop import While
+
+Tidy = Callable[[ClosedJaxpr], ClosedJaxpr]
+
+
+def tidied_scan(
+    scan: Scan, args: Sequence[Value], producer: Producer, tidy: Tidy
+) -> Sequence[Value] | None:
+    """The results of a scan by a tidier one; None if there is nothing to tidy."""
+    body = tidy(scan.jaxpr)
+    count, consts, carry, xs = scan.parts(args)
+    const_vars, carry_vars, xs_vars = split_at(body.jaxpr.invars, len(consts), len(carry))[:3]
+    carry_outs, y_outs = split_at(body.jaxpr.outvars, len(carry))
+
+    fixed = dict(zip(body.jaxpr.constvars, body.consts, strict=True))
+    fixed.update(zip(const_vars, consts, strict=True))
+    fixed.update(_unchanged(carry_vars, carry_outs, carry))
+    rows = dict(zip(xs_vars, xs, strict=True))
+    fixed.update(_repeated_rows(rows, producer))
+    fixed.update(hoisted(body, fixed))
+
+    constants, carried, stacked = (Operands(producer) for _ in range(3))
+    sources = {var: constants.constant(value, var) for var, value in fixed.items()}
+    moving = [i for i, var in enumerate(carry_vars) if var not in fixed]
+    sources.update({carry_vars[i]: carried.append(carry[i], carry_vars[i]) for i in moving})
+    sources.update({v: stacked.shared(x, v) for v, x in rows.items() if v not in fixed})
+    carried.offset = len(constants.values)
+    stacked.offset = carried.offset + len(carried.values)
+
+    known_ys: dict[int, Value] = {}
+    for i, y in enumerate(y_outs):
+        if isinstance(y, Literal):
+            known_ys[i] = repeated(y, scan.length)
+        elif y in fixed:
+            known_ys[i] = repeated(fixed[y], scan.length)
+        elif y in rows:
+            known_ys[i] = rows[y]
+    varying = [i for i in range(len(y_outs)) if i not in known_ys]
+    variables = [*constants.variables, *carried.variables, *stacked.variables]
+    outputs = [*moving, *[len(carry) + i for i in varying]]
+    if (
+        body is scan.jaxpr
+        and len(variables) == len(body.jaxpr.invars)
+        and len(outputs) == len(body.jaxpr.outvars)
+        and not body.consts
+    ):
+        return None
+    new = scan.like(
+        tidy(rebuilt(body, variables, sources, outputs)), len(constants.values), len(moving)
+    )
+    operands = [*count, *constants.values, *carried.values, *stacked.values]
+    again = tidied_scan(new, operands, producer, tidy)
+    results = iter(bind(new, *operands) if again is None else again)
+    finals = [next(results) if i in moving else carry[i] for i in range(len(carry))]
+    return [*finals, *[known_ys[i] if i in known_ys else next(results) for i in range(len(y_outs))]]
+
+
+def tidied_while(
+    loop: While, args: Sequence[Value], producer: Producer, tidy: Tidy
+) -> Sequence[Value] | None:
+    """The results of a while loop by a tidier one; None if there is nothing to tidy."""
+    body, condition = tidy(loop.body_jaxpr), tidy(loop.cond_jaxpr)
+    cond_consts, consts, carry = loop.parts(args)
+    const_vars, carry_vars = split_at(body.jaxpr.invars, len(consts))
+    cond_const_vars, cond_carry_vars = split_at(condition.jaxpr.invars, len(cond_consts))
+    carry_outs = body.jaxpr.outvars[: len(carry)]
+
+    unchanged = _unchanged(carry_vars, carry_outs, carry)
+    fixed = dict(zip(body.jaxpr.constvars, body.consts, strict=True))
+    fixed.update(zip(const_vars, consts, strict=True))
+    fixed.update(unchanged)
+    fixed.update(hoisted(body, fixed))
+    cond_fixed = dict(zip(condition.jaxpr.constvars, condition.consts, strict=True))
+    cond_fixed.update(zip(cond_const_vars, cond_consts, strict=True))
+    cond_fixed.update(
+        (var, unchanged[inside])
+        for var, inside in zip(cond_carry_vars, carry_vars, strict=True)
+        if inside in unchanged
+    )
+
+    constants, cond_constants = Operands(producer), Operands(producer)
+    carried, cond_carried = Operands(producer), Operands(producer)
+    sources = {var: constants.constant(value, var) for var, value in fixed.items()}
+    cond_sources = {v: cond_constants.constant(value, v) for v, value in cond_fixed.items()}
+    moving = [i for i, var in enumerate(carry_vars) if var not in fixed]
+    for i in moving:
+        sources[carry_vars[i]] = carried.append(carry[i], carry_vars[i])
+        cond_sources[cond_carry_vars[i]] = cond_carried.append(carry[i], cond_carry_vars[i])
+    carried.offset, cond_carried.offset = len(constants.values), len(cond_constants.values)
+
+    variables = [*constants.variables, *carried.variables]
+    cond_variables = [*cond_constants.variables, *cond_carried.variables]
+    if (
+        body is loop.body_jaxpr
+        and condition is loop.cond_jaxpr
+        and len(variables) == len(body.jaxpr.invars)
+        and len(cond_variables) == len(condition.jaxpr.invars)
+        and not body.consts
+        and not condition.consts
+    ):
+        return None
+    outputs = [*moving, *range(len(carry), len(body.jaxpr.outvars))]
+    new = dataclasses.replace(
+        loop,
+        body_jaxpr=tidy(rebuilt(body, variables, sources, outputs)),
+        body_nconsts=len(constants.values),
+        cond_jaxpr=tidy(rebuilt(condition, cond_variables, cond_sources, [0])),
+        cond_nconsts=len(cond_constants.values),
+    )
+    operands = [*cond_constants.values, *constants.values, *carried.values]
+    again = tidied_while(new, operands, producer, tidy)
+    count, finals, stacked = new.results(bind(new, *operands) if again is None else again)
+    moved = iter(finals)
+    finals = [next(moved) if i in moving else carry[i] for i in range(len(carry))]
+    return [*count, *finals, *stacked]
+
+
+def _unchanged(
+    variables: Sequence[Var], ends: Sequence[Atom], values: Sequence[Value]
+) -> dict[Var, Value]:
+    """The carried values that are the same in each step."""
+    return {
+        var: value
+        for var, end, value in zip(variables, ends, values, strict=True)
+        if end is var or (isinstance(end, Literal) and is_number(value) and _same(end, value))
+    }
+
+
+def _same(end: Literal, value: Value) -> bool:
+    start = value if isinstance(value, Literal) else Literal(value, aval(value))
+    return start.key() == end.key()
+
+
+def _repeated_rows(rows: dict[Var, Value], producer: Producer) -> dict[Var, Value]:
+    """The rows of arrays that repeat one row."""
+    found: dict[Var, Value] = {}
+    for var, stacked in rows.items():
+        broadcast = defined_by(stacked, BroadcastInDim, producer)
+        if broadcast is not None and 0 not in broadcast[0].broadcast_dimensions:
+            axes = [axis - 1 for axis in broadcast[0].broadcast_dimensions]
+            found[var] = broadcast_in_dim(broadcast[1][0], var.aval.shape, axes)
+    return found
