@@ -282,7 +282,7 @@ def same_size(a: Size, b: Size) -> bool:
 
 def same_shape(a: Sequence[Size], b: Sequence[Size]) -> bool:
     """Whether two shapes have the same normal form. Never asks, never raises."""
-    return len(a) == len(b) and all(map(same_size, a, b))
+    return a is b or (len(a) == len(b) and all(map(same_size, a, b)))
 
 
 def require_same(a: Size, b: Size) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape
-from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, SHORT_NAMES, DType
+from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, SHORT_NAMES, DType, promote
 from s2s.ir.jaxpr import Literal, ShapedArray, aval_of
 from s2s.numpy.registry import mistake
 from s2s.primitive import Value
@@ -96,9 +96,7 @@ def types_of_ufunc(ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> tuple[DType, ...
 
 def promoted(*values: Value) -> DType:
     """NumPy's result type of operands (`np.result_type`); Python scalars are weak."""
-    kinds = [kind_of(aval_of_operand(value)) for value in values]
-    given = [np.dtype(d).type(0).item() if weak else d for d, weak in kinds]
-    return np.result_type(*given)
+    return promote(*[kind_of(aval_of_operand(value)) for value in values])[0]
 
 
 def element_type(dtype: Any) -> DType:

@@ -15,7 +15,7 @@ import numpy as np
 from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, same_shape
 from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, DType
-from s2s.ir.jaxpr import Literal
+from s2s.ir.jaxpr import Literal, ShapedArray
 from s2s.numpy.broadcasting import stretched_together
 from s2s.numpy.promotion import (
     Kind,
@@ -46,7 +46,7 @@ class TracedUfunc:
     Python scalar has for it, if it has one.
     """
 
-    __slots__ = ("__name__", "_infix", "_prefix", "emit", "numpy", "python")
+    __slots__ = ("__name__", "_infix", "_prefix", "_python_types", "emit", "numpy", "python")
 
     def __init__(
         self, numpy: np.ufunc, emit: Emission, python: Callable[..., Any] | None = None
@@ -57,6 +57,7 @@ class TracedUfunc:
         self.__name__ = f"np.{numpy.__name__}"
         self._infix: dict[tuple[Any, ...], Conversions | None] = {}
         self._prefix: dict[tuple[Kind, ...], Conversions] = {}
+        self._python_types: dict[tuple[DType, ...], DType] = {}
 
     def __repr__(self) -> str:
         return f"<traced counterpart of {self.__name__}>"
@@ -64,26 +65,40 @@ class TracedUfunc:
     # -- called as a function -------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Value:
-        if len(args) > self.numpy.nin:
-            kwargs["out"] = args[self.numpy.nin :]
-            args = args[: self.numpy.nin]
-        if len(args) < self.numpy.nin:
-            raise mistake(f"{self.__name__} takes {self.numpy.nin} operands, not {len(args)}")
+        nin = self.numpy.nin
+        if len(args) > nin:
+            kwargs["out"] = args[nin:]
+            args = args[:nin]
+        if len(args) < nin:
+            raise mistake(f"{self.__name__} takes {nin} operands, not {len(args)}")
         dtype = self._dtype(kwargs) if kwargs else None
-        values = [operand(arg, self.__name__) for arg in args]
-        return self.apply(values, dtype)
+        return self.apply([operand(arg, self.__name__) for arg in args], dtype)
 
     def apply(self, values: Sequence[Value], dtype: DType | None = None) -> Value:
         """The result for operands, as NumPy gives it, optionally computed with a given dtype."""
-        kinds = tuple([(a.dtype, a.weak_type) for a in map(aval_of_operand, values)])
+        avals = [aval_of_operand(value) for value in values]
+        kinds = tuple([(aval.dtype, aval.weak_type) for aval in avals])
         conversions = self._prefix.get(kinds) if dtype is None else self._with_dtype(kinds, dtype)
         if conversions is None:
             conversions = self._prefix[kinds] = self._conversions(kinds)
-        converted = [
-            value if to is None else convert(value, to)
-            for value, to in zip(values, conversions, strict=True)
-        ]
-        return self.emit(*stretched_together(self.__name__, *converted))
+        if len(values) == 1:
+            ((x,), (to,)) = values, conversions
+            return self.emit(x if to is None else convert(x, to))
+        return self._pair(values, avals, conversions)
+
+    def _pair(
+        self, values: Sequence[Value], avals: Sequence[ShapedArray], conversions: Conversions
+    ) -> Value:
+        """The result for two operands, to be converted and broadcast."""
+        (x, y), (ax, ay), (to_x, to_y) = values, avals, conversions
+        if to_x is not None:
+            x = convert(x, to_x)
+        if to_y is not None:
+            y = convert(y, to_y)
+        x_shape, y_shape = ax.shape, ay.shape
+        if not x_shape or not y_shape or same_shape(x_shape, y_shape):
+            return self.emit(x, y)
+        return self.emit(*stretched_together(self.__name__, x, y))
 
     def _conversions(self, kinds: tuple[Kind, ...]) -> Conversions:
         types = types_of_ufunc(self.numpy, kinds)
@@ -158,15 +173,7 @@ class TracedUfunc:
             self._infix[key] = conversions
         if conversions is None:
             return self.emit(*self._as_python(x, y))
-        to_x, to_y = conversions
-        if to_x is not None:
-            x = convert(x, to_x)
-        if to_y is not None:
-            y = convert(y, to_y)
-        sx, sy = ax.shape, ay.shape
-        if sx is sy or not sx or not sy or same_shape(sx, sy):
-            return self.emit(x, y)
-        return self.emit(*stretched_together(self.__name__, x, y))
+        return self._pair((x, y), (ax, ay), conversions)
 
     def prefix(self, x: Tracer) -> Value:
         """The result of the unary operator on a traced value."""
@@ -175,19 +182,23 @@ class TracedUfunc:
 
     def _as_python(self, *values: Value) -> list[Value]:
         """Python scalars converted to the one type that Python's operator computes with."""
-        avals = list(map(aval_of_operand, values))
-        samples = [_PYTHON_TYPES[aval.dtype.kind](1) for aval in avals]
+        dtypes = tuple([aval_of_operand(value).dtype for value in values])
+        dtype = self._python_types.get(dtypes)
+        if dtype is None:
+            dtype = self._python_types[dtypes] = self._python_type(dtypes)
+        return [as_python_scalar(value, dtype) for value in values]
+
+    def _python_type(self, dtypes: tuple[DType, ...]) -> DType:
+        """The type that Python's operator computes with, found by trying it on ones."""
         if self.python is None:
             raise mistake(f"{self.__name__} is not defined for Python scalars")
         try:
-            result = self.python(*samples)
+            result = self.python(*[_PYTHON_TYPES[dtype.kind](1) for dtype in dtypes])
         except TypeError as error:
             raise mistake(str(error)) from None
         if isinstance(result, bool):
-            dtype = np.result_type(*[aval.dtype for aval in avals])
-        else:
-            dtype = PYTHON_SCALARS[type(result)]
-        return [as_python_scalar(value, dtype) for value in values]
+            return np.result_type(*dtypes)
+        return PYTHON_SCALARS[type(result)]
 
 
 def as_python_scalar(value: Value, dtype: DType) -> Value:
