@@ -11,5 +11,6 @@ from s2s.api.pullbacks import (
     vjp as vjp,
 )
 from s2s.api.source import source as source
+from s2s.frontend.load import load as load
 from s2s.ir.jaxpr import ShapedArray as ShapedArray
 from s2s.primitives.identity import stop_gradient as stop_gradient
