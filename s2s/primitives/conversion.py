@@ -9,7 +9,7 @@ from s2s.ir.dims import Size
 from s2s.ir.dtypes import PYTHON_SCALARS, DType, is_inexact
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import BatchAxis, Precedence, Producer, Value, Zero
-from s2s.primitives.structural import Structural, is_number, number
+from s2s.primitives.structural import Structural, defined_by, is_number, number
 from s2s.trace import aval, bind
 
 PYTHON_TYPE: dict[str, type] = {dtype.kind: scalar for scalar, dtype in PYTHON_SCALARS.items()}
@@ -58,7 +58,13 @@ class ConvertElementType(Structural):
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         x = aval(args[0])
-        return args[0] if x.dtype == self.new_dtype and x.weak_type == self.weak_type else None
+        if x.dtype == self.new_dtype and x.weak_type == self.weak_type:
+            return args[0]
+        inner = defined_by(args[0], ConvertElementType, producer)
+        if inner is not None and self.new_dtype.kind == "b" and x.dtype.kind in "iu":
+            (truth,) = inner[1]
+            return truth if aval(truth).dtype.kind == "b" else None
+        return None
 
 
 def convert_element_type(operand: Value, new_dtype: DType, weak_type: bool = False) -> Value:

@@ -15,6 +15,9 @@ class StopGradient(LocallyConstant):
     name = "stop_gradient"
     numpy = "{0}"
 
+    def finish(self, args: Sequence[Value]) -> Sequence[Value]:
+        return args
+
 
 class Copy(Unary):
     """A new array with the elements of x."""

@@ -227,8 +227,8 @@ class SelectN(Elementwise):
         alike = isinstance(first, Tracer) and all(
             isinstance(case, Tracer) and case.variable is first.variable for case in cases[1:]
         )
-        if alike and aval(first).ndim >= aval(which).ndim:
-            return first
+        if alike:
+            return fill(first, aval(which).shape)
         return super().fold(args, producer)
 
 
