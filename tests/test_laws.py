@@ -138,6 +138,13 @@ def test_numpy_computes_the_same_bits(sample: Sample) -> None:
 
 
 @each_sample
+def test_folding_changes_no_bit(sample: Sample) -> None:
+    xs = draw(sample)
+    folded = make(lambda *xs: [sample.fun(*xs)], types(sample), folding=True)
+    np.testing.assert_array_equal(evaluate(folded, *xs)[0], evaluate(traced(sample), *xs)[0])
+
+
+@each_sample
 def test_jvp_is_the_slope(sample: Sample) -> None:
     if sample.primitive == "stop_gradient":
         pytest.skip("its derivative is zero by definition")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.ir.dims import Size
+from s2s.ir.dims import Size, same_size
 from s2s.ir.dtypes import INT64, DType
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Value, Zero
@@ -104,6 +104,8 @@ class ReduceProd(NonlinearReduction):
 
 def _product_of_others(x: Value, axis: int) -> Value:
     shape = aval(x).shape
+    if same_size(shape[axis], 0):
+        return x
     one = aval(x).dtype.type(1)
     starts: list[Size] = [0] * len(shape)
     nothing: list[tuple[Size, Size, int]] = [(0, 0, 0)] * len(shape)
