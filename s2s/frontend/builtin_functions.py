@@ -13,7 +13,7 @@ import numpy as np
 from s2s import lax
 from s2s.frontend.dispatch import always, call, counterparts, is_traced_inside
 from s2s.frontend.hooks import set_attribute, truth
-from s2s.ir.dims import Dim, Size
+from s2s.ir.dims import Dim, Size, UndecidedDimension
 from s2s.ir.dtypes import FLOAT64, INT64, PYTHON_SCALARS
 from s2s.numpy.promotion import operand
 from s2s.numpy.registry import COUNTERPARTS, mistake
@@ -121,7 +121,14 @@ def _len(value: Any) -> Size:
 
 @_replaces(range)
 def _range(*bounds: Any) -> range:
-    return range(*[_step_count(bound) for bound in bounds])
+    try:
+        return range(*[_step_count(bound) for bound in bounds])
+    except UndecidedDimension as error:
+        sizes = " and ".join(error.names)
+        raise mistake(
+            f"the number of steps depends on the size {sizes}, and loops of a number of steps that "
+            f"is a name are not supported yet. Give {sizes} a number in the types of the arguments."
+        ) from error
 
 
 def _step_count(bound: Any) -> Any:

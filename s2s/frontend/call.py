@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import inspect
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType
@@ -20,6 +20,7 @@ from s2s import lax
 from s2s.errors import UserError
 from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
 from s2s.frontend.argument_types.types import ArgumentType, Static
+from s2s.frontend.library import innermost_function, short_name
 from s2s.frontend.located import located
 from s2s.frontend.randomness import Generators
 from s2s.frontend.sources import lines_of, shown_path
@@ -34,8 +35,8 @@ from s2s.frontend.traced import (
 )
 from s2s.ir.assumptions import DEFAULT, Assumptions, assuming, assumptions
 from s2s.ir.dims import Dim
-from s2s.ir.dtypes import SHORT_NAMES
-from s2s.numpy.registry import mistake
+from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
+from s2s.ir.jaxpr import Source
 from s2s.primitive import Value
 from s2s.trace import Tracer, builder_in_force, make
 from s2s.tree import TreeDef, flatten, leaf_paths
@@ -64,9 +65,10 @@ def trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTyp
         args, kwargs = _arguments(parameters, values)
         leaves, structure = flatten(dispatch.call(function, *args, **kwargs))
         result.append(structure)
-        return [
-            _as_result(leaf, path) for leaf, path in zip(leaves, leaf_paths(structure), strict=True)
-        ]
+        for leaf, path in zip(leaves, leaf_paths(structure), strict=True):
+            if not _is_value(leaf):
+                raise UserError(_no_result(leaf, path), definition_line(function))
+        return [lax.dim_as_value(leaf) if isinstance(leaf, Dim) else leaf for leaf in leaves]
 
     with _tracing(watch):
         closed = make(flat, avals, _input_names(parameters))
@@ -187,17 +189,17 @@ def _input_names(parameters: Sequence[Parameter]) -> list[str]:
 # -- results --------------------------------------------------------------------------------------
 
 
-def _as_result(leaf: Any, path: Sequence[Any]) -> Value:
-    """A leaf of what the function returns, as a value. Raises UserError if it is none."""
-    if isinstance(leaf, Dim):
-        return lax.dim_as_value(leaf)
-    if isinstance(leaf, Tracer) or type(leaf) in (bool, int, float, complex):
-        return leaf
-    if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype in SHORT_NAMES:
-        return leaf
+def _is_value(leaf: Any) -> bool:
+    """Whether a leaf of what the function returns is a number or an array of numbers."""
+    if isinstance(leaf, (Tracer, Dim)) or type(leaf) in PYTHON_SCALARS:
+        return True
+    return isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype in SHORT_NAMES
+
+
+def _no_result(leaf: Any, path: Sequence[Any]) -> str:
     where = "".join(f"[{key!r}]" for key in path)
     kind = f"array of {leaf.dtype}" if isinstance(leaf, np.ndarray) else type(leaf).__name__
-    raise mistake(
+    return (
         f"the function returns a value of type {kind}{f' at {where}' if where else ''}. "
         "Results must be numbers and arrays, in tuples, lists, dicts or dataclasses."
     )
@@ -208,8 +210,8 @@ def _as_result(leaf: Any, path: Sequence[Any]) -> Value:
 
 def information(function: Callable[..., Any]) -> FunctionInfo:
     """Where a user's function stands and what it says about itself."""
-    inner = _innermost(function)
-    name: str = getattr(function, "__name__", None) or getattr(inner, "__name__", "function")
+    inner = innermost_function(function)
+    name = short_name(function)
     doc = inspect.getdoc(function if isinstance(function, type) or inner is function else inner)
     if not isinstance(inner, FunctionType):
         return FunctionInfo(name, "", 0, doc or "", "")
@@ -220,18 +222,17 @@ def information(function: Callable[..., Any]) -> FunctionInfo:
     return FunctionInfo(name, shown_path(code.co_filename), line, doc or "", digest)
 
 
-def _innermost(function: Any) -> Any:
-    """The Python function behind partials, methods, wrappers and callable objects."""
-    while True:
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        elif inspect.ismethod(function):
-            function = function.__func__
-        elif isinstance(function, (FunctionType, type)) or not callable(function):
-            return function
-        elif isinstance(type(function).__call__, FunctionType):
-            function = type(function).__call__
-        else:
-            return function
+def definition_line(function: Callable[..., Any]) -> Source | None:
+    """The line on which a user's function begins, for errors about it as a whole."""
+    inner = innermost_function(function)
+    if not isinstance(inner, FunctionType):
+        return None
+    code = inner.__code__
+    lines = lines_of(code.co_filename, inner.__globals__)[code.co_firstlineno - 1 :]
+    decorators = sum(1 for _ in itertools.takewhile(_is_decorator, lines))
+    text = lines[decorators].strip() if decorators < len(lines) else code.co_qualname
+    return Source(shown_path(code.co_filename), code.co_firstlineno + decorators, text)
+
+
+def _is_decorator(line: str) -> bool:
+    return line.lstrip().startswith("@")

@@ -16,17 +16,17 @@ converted with the one around them.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
+import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 from s2s.frontend.lines import Statement
-from s2s.frontend.sources import Definition, mangled, parameter_names
+from s2s.frontend.sources import Definition, Position, mangled, parameter_names
 
 HOOK = "s2s."
 """What the names of hooks, and of the converter's own variables, start with."""
@@ -92,6 +92,7 @@ def convert(code: CodeType, definition: Definition) -> Conversion:
 HOOKS = (
     "call",
     "decorate",
+    "delete_item",
     "enter",
     "handling",
     "inplace",
@@ -330,6 +331,16 @@ class _Converter(ast.NodeTransformer):
         store = _placed(ast.Name(name, ast.Store()), value)
         return _placed(ast.NamedExpr(store, value), value), _placed(ast.Name(name, ast.Load()), value)
 
+    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
+        result: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                container, index = self.visit(target.value), self.index(self.visit(target.slice))
+                result.append(self.expression(self.hook("delete_item", container, index, at=node)))
+            else:
+                result.append(_placed(ast.Delete([self.visit(target)]), node))
+        return result
+
     def visit_For(self, node: ast.For) -> ast.stmt:
         node.iter = self.hook("iterate", self.visit(node.iter), at=node.iter)
         node.target, names = self.target_of_block(node.target, node)
@@ -434,6 +445,15 @@ class _Converter(ast.NodeTransformer):
         *first, last = node.values
         node.values = [*(self.truth(value, "and") for value in first), self.visit(last)]
         return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        operands = [node.left, *node.comparators]
+        if len(node.ops) > 1 and all(isinstance(x, (ast.Name, ast.Constant)) for x in operands[1:-1]):
+            # `a < b < c` asks for the truth of `a < b`, as `a < b and b < c` does.
+            pairs = zip(operands, node.ops, operands[1:])
+            parts = [_placed(ast.Compare(x, [op], [copy.copy(y)]), node) for x, op, y in pairs]
+            return self.visit_BoolOp(_placed(ast.BoolOp(ast.And(), parts), node))
+        return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
@@ -546,13 +566,15 @@ def _plain_names(target: ast.expr) -> list[str] | None:
             return None
 
 
-def _extent(node: ast.stmt) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where the text of a statement begins and ends; of a compound one, its first line's."""
+def _extent(node: ast.stmt) -> tuple[Position, Position] | None:
+    """Where the text of a statement begins and ends; of a compound one, that of its head."""
+    if isinstance(node, ast.Match):
+        return None  # its first line
     start = (node.lineno, node.col_offset)
-    body: list[Any] = getattr(node, "body", None) or getattr(node, "cases", None) or []
+    body: list[Any] = getattr(node, "body", [])
     if not body:
         return start, (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
-    first: Any = body[0].pattern if isinstance(body[0], ast.match_case) else body[0]
+    first: Any = body[0]
     decorators: list[ast.expr] = getattr(first, "decorator_list", [])
     first = min([first, *decorators], key=lambda part: part.lineno)
     return start, (first.lineno, first.col_offset)

@@ -226,6 +226,8 @@ def _call_object(target: Any, args: Arguments, kwargs: Keywords) -> Any:
     """A class, a NumPy function, or an object with `__call__`."""
     if isinstance(target, type):
         return _call_class(target, args, kwargs)
+    if isinstance(target, Tracer):
+        raise TypeError("a value that depends on the arguments is not a function")
     method = type(target).__call__
     if _is_users_function(method):
         return call(method, target, *args, **kwargs)

@@ -6,7 +6,8 @@
 | the entry of a function     | `enter` (lines.py), `names` for its parameters   |
 | `x = ...`, `for x in`       | `name`, `names`, `iterate`                       |
 | `x += ...`                  | `inplace`                                        |
-| `x[i] = ...`, `x.a = ...`   | `set_item`, `set_attribute`                      |
+| `x[i] = ...`, `del x[i]`    | `set_item`, `delete_item`                        |
+| `x.a = ...`                 | `set_attribute`                                  |
 | `global x`; `x = ...`       | `rebind`                                         |
 | `if`, `while`, `and`, `not` | `truth`                                          |
 | `except`                    | `handling`                                       |
@@ -185,6 +186,13 @@ def set_item(value: Any, container: Any, index: Any) -> None:
     container[index] = value
 
 
+def delete_item(container: Any, index: Any) -> None:
+    """`del container[index]`."""
+    if isinstance(container, Tracer):
+        raise mistake("elements of an array cannot be deleted. Use a slice without them instead.")
+    del container[index]
+
+
 def _refuse_update(what: str, instead: str) -> None:
     raise mistake(f"{what}, which is not supported yet. Make a new one instead: {instead}.")
 
@@ -226,6 +234,7 @@ def visible(variables: Mapping[str, Any]) -> dict[str, Any]:
 _HOOKS: dict[str, Callable[..., Any]] = {
     "call": call,
     "decorate": decorate,
+    "delete_item": delete_item,
     "handling": handling,
     "inplace": inplace,
     "iterate": iterate,

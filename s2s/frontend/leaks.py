@@ -82,15 +82,15 @@ def refuse_change(value: Any, what: str) -> None:
 
 def _outlives(where: str) -> str:
     return (
-        f"a value that depends on the arguments is kept in {where}, outside of the function; "
-        "the generated function would not do that. Return the value instead."
+        f"a value that depends on the arguments is kept in {where}, which outlives the call; the "
+        "generated function would not do that. Return the value instead."
     )
 
 
 def _changes(what: str) -> str:
     return (
-        f"the function changes {what}, outside of itself; the generated function would not do "
-        "that. Pass it in as an argument, and return its new value."
+        f"the function changes {what}, which outlives the call; the generated function would not "
+        "do that. Pass it in as an argument, and return its new value."
     )
 
 

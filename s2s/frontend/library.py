@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import inspect
 import os
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
-from types import BuiltinFunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ def is_users(file: str) -> bool:
 
 def public_name(function: Callable[..., Any]) -> str:
     """What a user calls a function: `np.cov`, `scipy.special.gamma`, `json.dumps`, `str.join`."""
+    if isinstance(function, np.vectorize):
+        return "np.vectorize"
     name: str = getattr(function, "__qualname__", None) or getattr(
         function, "__name__", type(function).__qualname__
     )
@@ -76,3 +79,27 @@ def public_name(function: Callable[..., Any]) -> str:
         if getattr(np, name, None) is function:
             parts = ["np"]
     return ".".join([*parts, name])
+
+
+def innermost_function(function: Any) -> Any:
+    """The Python function behind partials, methods, wrappers and callable objects."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif isinstance(function, (FunctionType, type)) or not callable(function):
+            return function
+        elif isinstance(type(function).__call__, FunctionType):
+            function = type(function).__call__
+        else:
+            return function
+
+
+def short_name(function: Callable[..., Any]) -> str:
+    """The name under which a function was defined; of an object that is called, its class's."""
+    inner = innermost_function(function)
+    name: str = getattr(function, "__name__", None) or getattr(inner, "__name__", "")
+    return name if name and name != "__call__" else type(function).__name__

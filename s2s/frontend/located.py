@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
@@ -12,9 +13,13 @@ from s2s.frontend.sources import lines_of, shown_path
 from s2s.ir.check import JaxprTypeError
 from s2s.ir.dims import UndecidedDimension
 from s2s.ir.jaxpr import Source
+from s2s.trace import Tracer
 
 _SAYS_IT_ITSELF = (TypeError, ValueError, IndexError, NotImplementedError, UndecidedDimension)
 """What s2s raises about the user's code, with a message in the user's words."""
+
+_ON_BEHALF = ("dispatch.py", "hooks.py", "builtin_functions.py", "math_functions.py")
+"""Modules of s2s that do what the user's code says: what Python raises there, the user's code does."""
 
 
 @contextlib.contextmanager
@@ -41,21 +46,28 @@ def about_users_line(error: Exception) -> UserError | None:
         return None
     frames = [trace.tb_frame for trace in _walk(error.__traceback__)]
     last = frames[-1].f_code.co_filename
-    text = str(error).rstrip(".")
     if isinstance(error, RecursionError):
         message = (
             "the function calls itself without end while it is traced. "
             "Whether it stops must not depend on the values of the arguments."
         )
-    elif is_own(last):
-        if not isinstance(error, _SAYS_IT_ITSELF):
-            return None
-        message = f"{text}."
-    elif is_users(last):
+    elif is_users(last) or _is_users_doing(error, last):
         message = _raises(error)
-    else:
+    elif not is_own(last):
         message = f"{_library_function(frames)} {_raises(error)}"
+    elif isinstance(error, _SAYS_IT_ITSELF):
+        message = f"{str(error).removesuffix('.')}."
+    else:
+        return None
     return UserError(message, line)
+
+
+def _is_users_doing(error: Exception, last: str) -> bool:
+    """Whether s2s only did what the user's code says when this was raised."""
+    if is_own(last) and isinstance(error, AttributeError) and isinstance(error.obj, Tracer):
+        return True
+    is_dims_question = isinstance(error, UndecidedDimension)
+    return is_own(last) and os.path.basename(last) in _ON_BEHALF and not is_dims_question
 
 
 def _raises(error: Exception) -> str:
