@@ -17,6 +17,7 @@ import numpy as np
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.call import signature_of, trace_call
+from s2s.frontend.library import short_name
 from s2s.frontend.traced import Parameter, Traced
 from s2s.ir.jaxpr import ShapedArray, Source
 from s2s.passes.pipeline import optimise
@@ -80,7 +81,7 @@ def _compile(traced: Traced) -> tuple[Callable[..., Any], TreeDef]:
 
 def function_name(fun: Callable[..., Any]) -> str:
     """What a function is called in generated code and messages."""
-    name = getattr(fun, "__name__", type(fun).__name__)
+    name = fun.__name__ if isinstance(fun, Transformed) else short_name(fun)
     return name if name.isidentifier() else "function"
 
 

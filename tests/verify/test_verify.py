@@ -1,6 +1,7 @@
 """Verification finds what is wrong, and does not find fault with what is right."""
 
-from typing import Any
+import dataclasses
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -225,3 +226,30 @@ def test_hessian_is_checked_against_the_inner_derivative(monkeypatch):
     assert report(fun, lambda a: np.diag(6.0 * a["x"]), "x: f64[n]").points == 2
     with pytest.raises(VerificationError):
         report(fun, lambda a: np.diag(6.1 * a["x"]), "x: f64[n]")
+
+
+class Params(NamedTuple):
+    w: Any
+    b: Any
+
+
+@dataclasses.dataclass
+class State:
+    params: Params
+    rate: float
+
+
+def test_classes_of_the_users_come_back_as_plain_containers():
+    def energy(s):
+        return np.sum(s.params.w**2) + s.params.b * s.rate
+
+    def energy_grad(args):
+        s = args["s"]
+        return {"params": (2.0 * s.params.w, s.rate), "rate": s.params.b}
+
+    types = parse_arguments(
+        "s: State(params=Params(w=f64[n], b=float), rate=float)", namespace=globals()
+    )
+    assert verify(grad(energy), energy_grad, types, {}).points == 2
+    with pytest.raises(VerificationError, match="the gradient has the structure"):
+        verify(grad(energy), lambda a: [energy_grad(a)], types, {})

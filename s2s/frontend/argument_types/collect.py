@@ -26,6 +26,7 @@ from s2s.frontend.argument_types.types import (
     simplified,
     type_of_example,
 )
+from s2s.frontend.library import short_name
 from s2s.tree import flatten
 
 
@@ -61,7 +62,7 @@ def argument_types(
     known.
     """
     parameters = inspect.signature(function).parameters
-    namespace = inspect.unwrap(function).__globals__
+    namespace = examples.globals_of(function)
     said = {**parse_arguments(args, namespace=namespace), **_statics(static, namespace)}
     _check_names(said, [*parameters, *further], function)
     defaults = _defaults(parameters)
@@ -120,7 +121,7 @@ def _check_names(
             close = difflib.get_close_matches(name, parameters, n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
             raise UserError(
-                f"{function.__name__} has no parameter {name}; "
+                f"{short_name(function)} has no parameter {name}; "
                 f"its parameters are {', '.join(parameters)}.{hint}"
             )
 
@@ -133,7 +134,7 @@ def _types_of(
         try:
             found[name] = type_of_example(value)
         except TypeError as error:
-            message = f"The {what} {name} of {function.__name__}: {error}."
+            message = f"The {what} {name} of {short_name(function)}: {error}."
             raise UserError(message) from error
     return found
 
@@ -178,9 +179,9 @@ def _missing_message(missing: Mapping[str, ArgumentType], function: Callable[...
     types, are = ("types", "are") if len(names) > 1 else ("type", "is")
     example = ", ".join("..." for _ in inspect.signature(function).parameters)
     return (
-        f"The {types} of {listed} in {function.__name__} {are} not known{why}. Complete and add "
+        f"The {types} of {listed} in {short_name(function)} {are} not known{why}. Complete and add "
         f'--args "{line}", where float stands for a Python number, or show a call with '
-        f"--example '{function.__name__}({example})'."
+        f"--example '{short_name(function)}({example})'."
     )
 
 

@@ -22,6 +22,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from s2s.errors import UserError
+from s2s.frontend.library import innermost_function, short_name
 from s2s.frontend.located import innermost_line
 
 
@@ -43,15 +44,17 @@ def first_call(function: Callable[..., Any], run: Callable[[], Any]) -> dict[str
     `run` goes no further than this call. None if it ends without one. What goes to standard output
     meanwhile is written to standard error, since standard output is for the generated module.
     """
-    code = inspect.unwrap(function).__code__
-    wanted, name = _identity(code), code.co_name
+    code: CodeType | None = getattr(innermost_function(function), "__code__", None)
+    name, wanted = ("", None) if code is None else (code.co_name, _identity(code))
+    parameters = inspect.signature(function).parameters
     found: dict[str, Any] = {}
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
         if event != "call" or frame.f_code.co_name != name or found:
             return
         if _identity(frame.f_code) == wanted:
-            found.update(_arguments(frame))
+            arguments = _arguments(frame)
+            found.update((name, arguments[name]) for name in parameters if name in arguments)
             raise _Called
 
     before = sys.getprofile()
@@ -93,7 +96,7 @@ def from_expression(function: Callable[..., Any], text: str) -> dict[str, Any]:
     statements, last = body[:-1], body[-1] if body else None
     if not isinstance(last, ast.Expr):
         raise UserError(f"{where} must end in an expression: a tuple of arguments, or a call.")
-    namespace = {"np": np, **_globals(function)}
+    namespace = {"np": np, **globals_of(function)}
     value: list[Any] = []
 
     def run() -> None:
@@ -107,7 +110,7 @@ def from_expression(function: Callable[..., Any], text: str) -> dict[str, Any]:
     try:
         bound = inspect.signature(function).bind(*_as_tuple(value[0]))
     except TypeError as error:
-        raise UserError(f"{where} does not fit {function.__name__}: {error}.") from error
+        raise UserError(f"{where} does not fit {short_name(function)}: {error}.") from error
     return dict(bound.arguments)
 
 
@@ -127,8 +130,9 @@ def _named_errors(where: str) -> Generator[None]:
         ) from error
 
 
-def _globals(function: Callable[..., Any]) -> Mapping[str, Any]:
-    return inspect.unwrap(function).__globals__
+def globals_of(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """What the module defines in which a function stands."""
+    return getattr(innermost_function(function), "__globals__", {})
 
 
 # -- doctest --------------------------------------------------------------------------------------
@@ -143,10 +147,10 @@ def from_doctest(function: Callable[..., Any]) -> dict[str, Any] | None:
     import doctest  # it brings the debugger with it, so not before it is needed
 
     examples = doctest.DocTestParser().get_examples(inspect.getdoc(function) or "")
-    name = function.__name__
+    name = short_name(function)
     if not any(_mentions(example.source, name) for example in examples):
         return None
-    namespace = {"np": np, **_globals(function)}
+    namespace = {"np": np, **globals_of(function)}
     where = f"The example in the docstring of {name}"
 
     def run() -> None:
@@ -199,7 +203,7 @@ def from_recording(function: Callable[..., Any], command: str) -> dict[str, Any]
         sys.argv, sys.path[:] = before
     if found is None:
         raise UserError(
-            f"{where} ended without calling {function.__name__}. "
+            f"{where} ended without calling {short_name(function)}. "
             "Give a script, with its arguments, that calls it."
         )
     return found

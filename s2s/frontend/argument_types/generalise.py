@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
+from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType
 from s2s.ir import dims
 from s2s.ir.bounds import bounds
@@ -141,8 +142,9 @@ def generalise(
     the arguments that are the same as in the example are generalised; the others are kept as the
     user gave them, their names having the example's sizes. `attempt` is called with `ExampleSizes`
     in force, again and again until it needs no more to be known; it must do all that asks about
-    sizes, from the trace to the last pass. Names are given in the order in which they appear in
-    the arguments, so the same example gives the same names.
+    sizes, from the trace to the last pass. If it fails, it is called once more with the sizes of
+    the example, which may need no more than that. Names are given in the order in which they
+    appear in the arguments, so the same example gives the same names.
     """
     sizes: dict[str, int] = {}
     given: dict[str, int] = {}
@@ -161,6 +163,11 @@ def generalise(
                 return attempt(current)
             except Restart as restart:
                 current = with_sizes(current, restart.sizes)
+            except (UserError, dims.UndecidedDimension):
+                if not sizes:
+                    raise
+                # What needs numbers gets them, and what is wrong is said in the example's own.
+                current = with_sizes(current, sizes)
 
 
 def _each_axis_named(argument: ArgumentType, sizes: dict[str, int]) -> ArgumentType:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from s2s.errors import UserError
 from s2s.frontend.argument_types.generalise import generalise
 from s2s.frontend.argument_types.text import parse_arguments
 from s2s.frontend.argument_types.types import render, type_of_example
@@ -148,3 +149,20 @@ def test_two_names_of_the_users_are_never_one():
 def test_names_do_not_collide_with_parameters():
     found = run(lambda n, m: None, n=np.ones(3), m=np.ones(2))
     assert found == ("n: f64[k], m: f64[p]", {})
+
+
+def test_what_cannot_be_done_with_names_is_done_with_numbers():
+    def attempt(x, y):
+        if x[0].__class__ is not int:
+            raise UserError(f"s2s needs the number of rows, {x[0]}, for this.")
+
+    assert run(attempt, x=np.ones(3), y=np.ones((2, 4))) == ("x: f64[3], y: f64[2, 4]", {})
+
+
+def test_an_error_is_about_the_sizes_of_the_example():
+    def attempt(x, w):
+        if not dims.require_same(x[1], w[0]):
+            raise UserError(f"the sizes {x[1]} and {w[0]} do not match.")
+
+    with pytest.raises(UserError, match="the sizes 4 and 3 do not match"):
+        run(attempt, x=np.ones((2, 4)), w=np.ones(3))
