@@ -284,7 +284,8 @@ def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:
     a_front, a_rest = a.split()
     b_front, b_rest = b.split()
     result = eqn.outvars[0].aval
-    if _same(a_front, b_front) and not a_front.is_one:
+    is_sign = a_front.is_constant and abs(a_front.coefficient) == 1.0
+    if _same(a_front, b_front) and not is_sign:
         total = add_any(_plain(a_rest), _plain(b_rest))
     elif _same(a_front, b_front.scaled(-1.0)):
         if a_front.coefficient < 0:

@@ -70,17 +70,35 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression:
 
 
 def negative(operand: Expression) -> Expression:
-    """`-operand`; the minus goes before the first factor of a product, which is the same value."""
-    text = operand.text
-    own = operand.precedence
-    signed = own is Precedence.PRODUCT and not _OTHER_PRODUCT.search(text)
-    if text.startswith("-") and (signed or own is Precedence.UNARY):
-        return Expression(text[1:], Precedence.PRODUCT if signed else Precedence.POWER)
-    if signed:
-        return Expression(f"-{text}", own)
+    """`-operand`; the minus goes before the first factor of a product, which is the same value.
+
+    The result is never an operand itself, so it is an array of its own.
+    """
+    text, own = operand.text, operand.precedence
+    if own is Precedence.PRODUCT and not _OTHER_PRODUCT.search(text):
+        if text.startswith("-"):
+            return Expression(text[1:], own, operand.shape)
+        return Expression(f"-{text}", own, operand.shape)
     # Black wants -(x**2), though -x**2 is the same.
-    least = ATOM if own is Precedence.POWER else Precedence.UNARY
-    return Expression(f"-{operand.within(least)}", Precedence.UNARY)
+    least = ATOM if own is Precedence.POWER or text.startswith("-") else Precedence.UNARY
+    return Expression(f"-{operand.within(least)}", Precedence.UNARY, operand.shape)
+
+
+def is_negative(operand: Expression) -> bool:
+    """Whether a minus sign in front makes it the opposite of what follows."""
+    if not operand.text.startswith("-"):
+        return False
+    if operand.precedence is Precedence.PRODUCT:
+        return not _OTHER_PRODUCT.search(operand.text)
+    return operand.precedence is Precedence.UNARY
+
+
+def without_sign(operand: Expression) -> Expression:
+    """What follows the minus sign of an expression that `is_negative`, for a term of a sum."""
+    precedence = operand.precedence
+    if precedence is Precedence.UNARY:
+        precedence = Precedence.POWER
+    return Expression(operand.text[1:], precedence, operand.shape)
 
 
 def call(function: str, *arguments: Expression | str) -> Expression:

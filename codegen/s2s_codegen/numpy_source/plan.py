@@ -46,6 +46,18 @@ class Plan:
         """The variable whose array `var` is or is a view of."""
         return self.storage.get(var, var)
 
+    def reads(self, atoms: Sequence[Atom], var: Var) -> bool:
+        """Whether the expressions of some operands mention `var`, or a view of it."""
+        pending = _variables(atoms)
+        while pending:
+            read = pending.pop()
+            if self.root(read) is var:
+                return True
+            definition = self.inlined.get(read)
+            if definition is not None:
+                pending.extend(_variables(definition.invars))
+        return False
+
 
 def plan(jaxpr: Jaxpr, placed: Sequence[Placed]) -> Plan:
     """Decide for each equation whether it is a statement, and until when each value is needed."""

@@ -34,7 +34,8 @@ def schedule(jaxpr: Jaxpr) -> list[Placed]:
             for needed in _take(eqn, deferred):
                 placed.append(Placed(needed, line, True))
             placed.append(Placed(eqn, line, True))
-    return placed
+    rest = dict(sorted(deferred.values(), key=lambda item: item[0]))
+    return [*placed, *[Placed(eqn, _line(eqn), True) for eqn in rest.values()]]
 
 
 def _line(eqn: JaxprEqn) -> Source | None:

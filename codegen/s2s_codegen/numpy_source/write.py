@@ -9,20 +9,28 @@ from collections.abc import Sequence
 
 from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Source, Var
-from s2s.primitive import Precedence, Primitive
+from s2s.primitive import Primitive
 from s2s.primitives.arithmetic import Add, Sub
 from s2s.primitives.core import BroadcastInDim
 from s2s.primitives.dynamic import DynamicUpdateSlice
 from s2s.primitives.families import AddAny, Unary
 from s2s.primitives.indexing import Scatter
 from s2s.primitives.layout import Pad
-from s2s_codegen.numpy_source.expression import Expression, binary, method, negative
+from s2s_codegen.numpy_source.expression import (
+    Expression,
+    binary,
+    is_negative,
+    method,
+    negative,
+    without_sign,
+)
 from s2s_codegen.numpy_source.memory import is_owned, writes_into
 from s2s_codegen.numpy_source.name import describe
 from s2s_codegen.numpy_source.placing import Placement, new_array, placement
 from s2s_codegen.numpy_source.plan import plan
 from s2s_codegen.numpy_source.schedule import Placed, schedule
 from s2s_codegen.numpy_source.scope import Scope
+from s2s_codegen.numpy_source.spell.dispatch import joint_shape
 from s2s_codegen.numpy_source.statements import BLANK, Comment, Line, Statement
 
 BACKWARD = "Backward, from the return value to the arguments."
@@ -36,6 +44,7 @@ class Writer:
         self.scope = scope
         self.statements: list[Statement] = []
         self.position = 0
+        self.copied: set[Var] = set()
         self.results = {atom for atom in jaxpr.outvars if not isinstance(atom, Literal)}
         self.definitions = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
         self.user_s = {
@@ -115,6 +124,9 @@ class Writer:
             expression = self.scope.filled(expression, var.aval, like) if var.aval.shape else expression
         elif var in self.results:
             expression = self.scope.broadcast(expression, var)
+            if expression.text.startswith("np.broadcast_to("):
+                expression = method(expression, "copy")
+                self.copied.add(var)
         elif expression.shape is not None and not same_shape(expression.shape, var.aval.shape):
             self.scope.shapes[var] = expression.shape
         name = self.scope.names.give(var, hint, self.is_dead)
@@ -152,7 +164,7 @@ class Writer:
         for atom in self.jaxpr.outvars:
             expression = self.scope.whole(atom)
             if not isinstance(atom, Literal) and atom.aval.shape:
-                root = self.scope.plan.root(atom)
+                root = atom if atom in self.copied else self.scope.plan.root(atom)
                 if root in inputs or root in returned:
                     expression = method(expression, "copy")
                 returned.add(root)
@@ -208,7 +220,8 @@ def write_placed(
 def write_sum(primitive: Add | AddAny | Sub, eqn: JaxprEqn, writer: Writer) -> None:
     """Write a sum, in place where its first term is an array that is not needed else."""
     terms = _terms(eqn, writer, "+") if eqn.phase != "primal" else []
-    if any(writes_into(d.primitive) for d in map(writer.scope.definition, terms) if d is not None):
+    inner = [writer.scope.definition(atom) for _, atom in terms]
+    if any(d is not None and writes_into(d.primitive) for d in inner):
         _write_sum_with_parts(eqn, terms, writer)
         return
     (var,) = eqn.outvars
@@ -227,23 +240,21 @@ def _accumulate(writer: Writer, old: Var, var: Var, operator: str, term: Express
     """`x_bar += term`: the new value takes the old one's name, and its array."""
     name = writer.scope.names[old]
     writer.scope.names.hold(var, name)
-    if operator == "+" and term.text.startswith("-"):
-        opposite = negative(term)
-        if opposite.precedence >= Precedence.PRODUCT:
-            operator, term = "-", opposite
+    if is_negative(term):
+        operator, term = _opposite(operator), without_sign(term)
     writer.line(f"{name} {operator}= {term.text}")
 
 
-def _terms(eqn: JaxprEqn, writer: Writer, sign: str) -> dict[Atom, str]:
+def _terms(eqn: JaxprEqn, writer: Writer, sign: str) -> list[tuple[str, Atom]]:
     """The terms of a sum of whole arrays, with their signs."""
-    found: dict[Atom, str] = {}
+    found: list[tuple[str, Atom]] = []
     signs = (sign, _opposite(sign)) if isinstance(eqn.primitive, Sub) else (sign, sign)
-    for atom, own in zip(eqn.invars, signs, strict=True):
+    for own, atom in zip(signs, eqn.invars, strict=True):
         inner = writer.scope.definition(atom)
         if inner is not None and isinstance(inner.primitive, (Add, AddAny, Sub)):
-            found.update(_terms(inner, writer, own))
+            found += _terms(inner, writer, own)
         else:
-            found[atom] = own
+            found.append((own, atom))
     return found
 
 
@@ -251,13 +262,15 @@ def _opposite(sign: str) -> str:
     return "-" if sign == "+" else "+"
 
 
-def _write_sum_with_parts(eqn: JaxprEqn, terms: dict[Atom, str], writer: Writer) -> None:
+def _write_sum_with_parts(
+    eqn: JaxprEqn, terms: Sequence[tuple[str, Atom]], writer: Writer
+) -> None:
     """Write a sum of which some terms are zero but for a part: the parts are added in place."""
     (var,) = eqn.outvars
     scope = writer.scope
     parts: list[tuple[str, Placement]] = []
     whole: list[tuple[str, Atom]] = []
-    for atom, sign in terms.items():
+    for sign, atom in terms:
         inner = scope.definition(atom)
         if inner is not None and writes_into(inner.primitive):
             parts.append((sign, placement(inner, scope)))
@@ -267,7 +280,10 @@ def _write_sum_with_parts(eqn: JaxprEqn, terms: dict[Atom, str], writer: Writer)
         (a for s, a in whole if s == "+" and isinstance(a, Var) and writer.may_be_overwritten(a, var)),
         None,
     )
-    if old is not None:
+    others = [atom for _, atom in terms if atom is not old]
+    if old is not None and len(others) < len(terms) - 1:
+        old = None
+    if old is not None and not scope.plan.reads(others, old):
         name = scope.names[old]
         scope.names.hold(var, name)
         for sign, atom in whole:
@@ -291,21 +307,21 @@ def _sum_of_whole(
     """The sum of the terms that are no parts, as an array of its own; None if there are none."""
     scope = writer.scope
     total: Expression | None = None
-    for sign, atom in whole:
-        term = scope.expression(atom)
+    terms = [scope.expression(atom) for _, atom in whole]
+    for (sign, _), term in zip(whole, terms, strict=True):
         if total is None:
             total = term if sign == "+" else negative(term)
         else:
             total = binary(sign, total, term)
-    if total is None or len(whole) > 1:
-        return total
-    (sign, atom), shape = whole[0], total.shape
-    if shape is not None and not same_shape(shape, var.aval.shape):
+    if total is None:
+        return None
+    shape = joint_shape(var.aval.shape, [atom for _, atom in whole], terms)
+    if shape is not None:
         if not shape:
             return scope.filled(total, var.aval)
-        return method(scope.broadcast(total, var), "copy")
-    definition = scope.definition(atom)
-    if sign == "+" and (definition is None or not is_owned(definition)):
+        return method(scope.broadcast(Expression(total.text, total.precedence, shape), var), "copy")
+    definition = scope.definition(whole[0][1])
+    if len(whole) == 1 and whole[0][0] == "+" and not (definition and is_owned(definition)):
         return method(total, "copy")
     return total
 

@@ -7,10 +7,11 @@ itself says it (`Primitive.spell`), which is always right but may be clumsy.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 from s2s.ir.dims import Dim, Shape, names_of, same_shape, same_size
-from s2s.ir.jaxpr import JaxprEqn, Literal
-from s2s.primitive import Precedence, Primitive
+from s2s.ir.jaxpr import Atom, JaxprEqn
+from s2s.primitive import Primitive
 from s2s_codegen.numpy_source.expression import Expression
 from s2s_codegen.numpy_source.scope import Scope
 
@@ -34,20 +35,18 @@ def _note_sizes(value: object, scope: Scope) -> None:
             _note_sizes(item, scope)
 
 
-def joint_shape(eqn: JaxprEqn, operands: list[Expression]) -> Shape | None:
-    """The shape that an elementwise result has; None where it is that of its type."""
+def joint_shape(
+    own: Shape, atoms: Sequence[Atom], operands: Sequence[Expression]
+) -> Shape | None:
+    """The shape that operands broadcast to; None where it is `own`, that of the result's type."""
     shape: Shape = ()
-    own = eqn.outvars[0].aval.shape
-    for atom, x in zip(eqn.invars, operands, strict=True):
+    for atom, x in zip(atoms, operands, strict=True):
         part = atom.aval.shape if x.shape is None else x.shape
         if same_shape(part, own):
             return None
         if len(part) > len(shape):
-            shape = (*part[: len(part) - len(shape)], *shape)
-        elif part:
-            at = len(shape) - len(part)
-            shape = (
-                *shape[:at],
-                *[b if same_size(a, 1) else a for a, b in zip(part, shape[at:], strict=True)],
-            )
+            shape, part = part, shape
+        at = len(shape) - len(part)
+        behind = [b if same_size(a, 1) else a for a, b in zip(part, shape[at:], strict=True)]
+        shape = (*shape[:at], *behind)
     return None if same_shape(shape, own) else shape

@@ -5,6 +5,9 @@ NumPy broadcasts operands, so they stand as they are, however much smaller than 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from s2s.ir.dims import Shape
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal
 from s2s.primitive import Precedence
 from s2s.primitives.arithmetic import Add, Div, Mul, Neg, Sub
@@ -16,7 +19,9 @@ from s2s_codegen.numpy_source.expression import (
     Expression,
     binary,
     call,
+    is_negative,
     negative,
+    without_sign,
 )
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.composites import spell_mean, spell_norm
@@ -33,36 +38,28 @@ def spell_elementwise(primitive: Elementwise, eqn: JaxprEqn, scope: Scope) -> Ex
         return Expression(text, ATOM, ())
     texts = [x.within(primitive.operand_precedence(i)) for i, x in enumerate(operands)]
     text = primitive.spell(texts, [atom.aval for atom in eqn.invars])
-    return Expression(text, primitive.precedence, joint_shape(eqn, operands))
+    return Expression(text, primitive.precedence, _shape(eqn, operands))
+
+
+def _shape(eqn: JaxprEqn, operands: Sequence[Expression]) -> Shape | None:
+    return joint_shape(eqn.outvars[0].aval.shape, eqn.invars[: len(operands)], operands)
 
 
 def _combine(operator: str, eqn: JaxprEqn, x: Expression, y: Expression) -> Expression:
     combined = binary(operator, x, y)
-    shape = joint_shape(eqn, [x, y] if len(eqn.invars) == 2 else [x])
+    shape = _shape(eqn, [x, y])
     return Expression(combined.text, combined.precedence, shape)
-
-
-def _is_signed(x: Expression) -> bool:
-    """Whether the text is that of a number or a product with a minus sign in front."""
-    if not x.text.startswith("-"):
-        return False
-    return x.precedence in (Precedence.UNARY, Precedence.PRODUCT) and "%" not in x.text
-
-
-def _unsigned(x: Expression) -> Expression:
-    precedence = Precedence.POWER if x.precedence is Precedence.UNARY else x.precedence
-    return Expression(x.text[1:], precedence, x.shape)
 
 
 @spell.register(Add)
 @spell.register(AddAny)
 def spell_sum(primitive: Add | AddAny, eqn: JaxprEqn, scope: Scope) -> Expression:
     x, y = scope.operands(eqn)
-    if _is_signed(y):
-        return _combine("-", eqn, x, _unsigned(y))
-    if eqn.phase != "primal" and _is_signed(x):
-        swapped = _combine("-", eqn, y, _unsigned(x))
-        return Expression(swapped.text, swapped.precedence, joint_shape(eqn, [x, y]))
+    if is_negative(y):
+        return _combine("-", eqn, x, without_sign(y))
+    if eqn.phase != "primal" and is_negative(x):
+        swapped = _combine("-", eqn, y, without_sign(x))
+        return Expression(swapped.text, swapped.precedence, _shape(eqn, [x, y]))
     if eqn.phase != "primal" and y.precedence is Precedence.SUM:
         y = Expression(y.text, Precedence.PRODUCT, y.shape)  # sums of cotangents have no order
     return _combine("+", eqn, x, y)
@@ -71,7 +68,7 @@ def spell_sum(primitive: Add | AddAny, eqn: JaxprEqn, scope: Scope) -> Expressio
 @spell.register
 def spell_difference(primitive: Sub, eqn: JaxprEqn, scope: Scope) -> Expression:
     x, y = scope.operands(eqn)
-    return _combine("+", eqn, x, _unsigned(y)) if _is_signed(y) else _combine("-", eqn, x, y)
+    return _combine("+", eqn, x, without_sign(y)) if is_negative(y) else _combine("-", eqn, x, y)
 
 
 @spell.register
@@ -80,7 +77,7 @@ def spell_product(primitive: Mul, eqn: JaxprEqn, scope: Scope) -> Expression:
     for factor, other in ((eqn.invars[0], y), (eqn.invars[1], x)):
         if isinstance(factor, Literal) and factor.value == -1.0 and eqn.phase != "primal":
             opposite = negative(other)
-            return Expression(opposite.text, opposite.precedence, joint_shape(eqn, [x, y]))
+            return Expression(opposite.text, opposite.precedence, _shape(eqn, [x, y]))
     if eqn.phase != "primal" and isinstance(eqn.invars[1], Literal):
         return _combine_swapped("*", eqn, y, x)
     if eqn.phase != "primal" and y.precedence is Precedence.PRODUCT and _is_plain_product(eqn, y):
@@ -90,7 +87,7 @@ def spell_product(primitive: Mul, eqn: JaxprEqn, scope: Scope) -> Expression:
 
 def _combine_swapped(operator: str, eqn: JaxprEqn, y: Expression, x: Expression) -> Expression:
     combined = binary(operator, y, x)
-    return Expression(combined.text, combined.precedence, joint_shape(eqn, [x, y]))
+    return Expression(combined.text, combined.precedence, _shape(eqn, [x, y]))
 
 
 def _is_plain_product(eqn: JaxprEqn, y: Expression) -> bool:
@@ -111,14 +108,14 @@ def spell_quotient(primitive: Div, eqn: JaxprEqn, scope: Scope) -> Expression:
 def spell_negative(primitive: Neg, eqn: JaxprEqn, scope: Scope) -> Expression:
     (x,) = scope.operands(eqn)
     result = negative(x)
-    return Expression(result.text, result.precedence, joint_shape(eqn, [x]))
+    return Expression(result.text, result.precedence, _shape(eqn, [x]))
 
 
 @spell.register
 def spell_integer_power(primitive: IntegerPow, eqn: JaxprEqn, scope: Scope) -> Expression:
     (x,) = scope.operands(eqn)
     result = binary("**", x, _number(primitive.y))
-    return Expression(result.text, result.precedence, joint_shape(eqn, [x]))
+    return Expression(result.text, result.precedence, _shape(eqn, [x]))
 
 
 def _number(value: int) -> Expression:
@@ -139,7 +136,7 @@ def spell_root(primitive: Sqrt, eqn: JaxprEqn, scope: Scope) -> Expression:
 @spell.register
 def spell_choice(primitive: SelectN, eqn: JaxprEqn, scope: Scope) -> Expression:
     operands = scope.operands(eqn)
-    shape = joint_shape(eqn, operands)
+    shape = _shape(eqn, operands)
     if eqn.outvars[0].aval.weak_type and len(operands) == 3:
         which, otherwise, then = (x.within(Precedence.COMPARISON) for x in operands)
         return Expression(f"{then} if {which} else {otherwise}", Precedence.CONDITIONAL, shape)
@@ -153,7 +150,7 @@ def spell_choice(primitive: SelectN, eqn: JaxprEqn, scope: Scope) -> Expression:
 @spell.register
 def spell_not(primitive: Not, eqn: JaxprEqn, scope: Scope) -> Expression:
     (x,) = scope.operands(eqn)
-    shape = joint_shape(eqn, [x])
+    shape = _shape(eqn, [x])
     if eqn.outvars[0].aval.weak_type and eqn.outvars[0].aval.dtype.kind == "b":
         return Expression(f"not {x.within(Precedence.COMPARISON)}", Precedence.CONDITIONAL, shape)
     if _is_array(eqn.invars[0]):
