@@ -8,6 +8,7 @@ force say so.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
@@ -58,10 +59,31 @@ Atom: TypeAlias = "str | FloorDiv"
 Monomial: TypeAlias = "tuple[tuple[Atom, int], ...]"
 
 
+number_of_size: list[Callable[[Dim], Any]] = []
+"""What a size is in arithmetic that does not give a size, such as `1.0 / n`: a traced integer. One
+entry, made by `s2s.numpy` when it is imported."""
+
+
+def _or_as_number(method: Callable[[Dim, object], Any]) -> Callable[[Dim, object], Any]:
+    """An operator that takes the size as a number where its result is none."""
+
+    @functools.wraps(method)
+    def applied(size: Dim, other: object) -> Any:
+        result = method(size, other)
+        known = isinstance(other, (int, float, Dim, np.ndarray, np.generic))
+        if result is NotImplemented and known and number_of_size:
+            return getattr(number_of_size[0](size), method.__name__)(other)
+        return result
+
+    return applied
+
+
 class Dim:
     """A polynomial in named dimensions that is not a constant (constants are plain `int`)."""
 
     __slots__ = ("_hash", "terms")
+    # NumPy's own operators leave sizes to those of this class.
+    __array_ufunc__ = None
 
     terms: tuple[tuple[Monomial, int], ...]
 
@@ -83,6 +105,7 @@ class Dim:
                     found |= names_of(atom.numerator) | names_of(atom.denominator)
         return frozenset(found)
 
+    @_or_as_number
     def __add__(self, other: object) -> Size:
         size = _as_size(other)
         if size is None:
@@ -92,7 +115,10 @@ class Dim:
             total[monomial] = total.get(monomial, 0) + coefficient
         return polynomial(total)
 
-    __radd__ = __add__
+    @_or_as_number
+    def __radd__(self, other: object) -> Size:
+        size = _as_size(other)
+        return NotImplemented if size is None else self + size
 
     def __neg__(self) -> Dim:
         return Dim(tuple((monomial, -coefficient) for monomial, coefficient in self.terms))
@@ -100,13 +126,17 @@ class Dim:
     def __pos__(self) -> Dim:
         return self
 
+    @_or_as_number
     def __sub__(self, other: object) -> Size:
         size = _as_size(other)
         return NotImplemented if size is None else self + -size
 
+    @_or_as_number
     def __rsub__(self, other: object) -> Size:
-        return -self + other
+        size = _as_size(other)
+        return NotImplemented if size is None else -self + size
 
+    @_or_as_number
     def __mul__(self, other: object) -> Size:
         size = _as_size(other)
         if size is None:
@@ -118,26 +148,48 @@ class Dim:
                 total[monomial] = total.get(monomial, 0) + a * b
         return polynomial(total)
 
-    __rmul__ = __mul__
+    @_or_as_number
+    def __rmul__(self, other: object) -> Size:
+        size = _as_size(other)
+        return NotImplemented if size is None else self * size
 
-    def __pow__(self, exponent: int) -> Size:
-        power = operator.index(exponent)
+    @_or_as_number
+    def __pow__(self, exponent: object) -> Size:
+        power = _as_size(exponent)
+        if not isinstance(power, int):
+            return NotImplemented
         if power < 0:
             raise ValueError(f"({self})**{power} is not a size")
         return product([self] * power)
 
+    @_or_as_number
+    def __truediv__(self, other: object) -> Any:
+        return NotImplemented
+
+    @_or_as_number
+    def __rtruediv__(self, other: object) -> Any:
+        return NotImplemented
+
+    @_or_as_number
+    def __rpow__(self, other: object) -> Any:
+        return NotImplemented
+
+    @_or_as_number
     def __floordiv__(self, other: object) -> Size:
         size = _as_size(other)
         return NotImplemented if size is None else floor_divide(self, size)
 
+    @_or_as_number
     def __rfloordiv__(self, other: object) -> Size:
         size = _as_size(other)
         return NotImplemented if size is None else floor_divide(size, self)
 
+    @_or_as_number
     def __mod__(self, other: object) -> Size:
         size = _as_size(other)
         return NotImplemented if size is None else self - floor_divide(self, size) * size
 
+    @_or_as_number
     def __rmod__(self, other: object) -> Size:
         size = _as_size(other)
         return NotImplemented if size is None else size - floor_divide(size, self) * self

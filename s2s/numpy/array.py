@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from s2s.ir.dims import Shape, Size, UndecidedDimension
+from s2s.ir.dims import Dim, Shape, Size, UndecidedDimension, number_of_size
 from s2s.ir.dtypes import DType
 from s2s.numpy import creation, indexing, shaping
 from s2s.numpy.broadcasting import another
@@ -19,7 +19,8 @@ from s2s.numpy.operators import Operators
 from s2s.numpy.promotion import convert, element_type
 from s2s.numpy.registry import COUNTERPARTS, Counterpart, mistake, public_name
 from s2s.primitive import Value
-from s2s.trace import known_value, tracer_type
+from s2s.primitives import functions as lax
+from s2s.trace import builder_in_force, known_value, tracer_type
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -302,4 +303,11 @@ def _call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     return counterpart(*args, **kwargs)
 
 
+def _number_of_size(size: Dim) -> Value:
+    if builder_in_force() is None:
+        raise TypeError(f"the size {size} has no value outside of a trace")
+    return lax.dim_as_value(size)
+
+
 tracer_type[0] = TracedArray
+number_of_size[:] = [_number_of_size]

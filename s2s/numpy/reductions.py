@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from s2s.primitives import functions as lax
-from s2s.ir.dims import product, same_size
+from s2s.ir.dims import Dim, Size, product, same_size
 from s2s.ir.dtypes import BOOL, INT64, DType
 from s2s.numpy.arguments import as_axes, as_axis, shape_text
 from s2s.numpy.broadcasting import another
@@ -48,6 +51,16 @@ def _folded(value: Value, axes: tuple[int, ...], reduction: type[AxesReduction])
     return value
 
 
+def _named_sizes(a: Any) -> Sequence[Size] | None:
+    """The sizes of a shape with a named size, whose sum and product are sizes too."""
+    if not isinstance(a, (tuple, list)):
+        return None
+    sizes: Sequence[Any] = a
+    named = [size for size in sizes if isinstance(size, Dim)]
+    whole = [size for size in sizes if isinstance(size, (Dim, int))]
+    return whole if named and len(whole) == len(sizes) else None
+
+
 def _total(
     value: Value, axes: tuple[int, ...], dtype: Any, keepdims: Any, reduction: type[AxesReduction]
 ) -> Value:
@@ -61,6 +74,8 @@ def _total(
 @counterpart(np.sum)
 def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
     """The sum over axes."""
+    if (sizes := _named_sizes(a)) and dtype is None and not keepdims:
+        return functools.reduce(operator.add, sizes)
     value = array_operand(a, "np.sum")
     axes = as_axes(axis, len(shape_of(value)), "np.sum")
     return _total(value, axes, dtype, keepdims, ReduceSum)
@@ -69,6 +84,8 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -
 @counterpart(np.prod)
 def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
     """The product over axes."""
+    if (sizes := _named_sizes(a)) and dtype is None and not keepdims:
+        return product(sizes)
     value = array_operand(a, "np.prod")
     axes = as_axes(axis, len(shape_of(value)), "np.prod")
     return _total(value, axes, dtype, keepdims, ReduceProd)

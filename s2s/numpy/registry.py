@@ -93,7 +93,7 @@ class Counterpart:
                 named[name] = value
         for name in sorted(named.keys() - self.supported):
             parameter = signature.parameters.get(name)
-            if parameter is None or not _is_default(named.pop(name), parameter.default):
+            if parameter is None or not is_default(named.pop(name), parameter.default):
                 raise mistake(
                     f"{self.__name__} with the argument `{name}` is not supported; leave it out"
                 )
@@ -107,7 +107,8 @@ def _signature(numpy: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def _is_default(value: Any, default: Any) -> bool:
+def is_default(value: Any, default: Any) -> bool:
+    """Whether an argument has its default: None stands for it as well."""
     if value is default or value is None:
         return True
     return type(value) in (bool, int, str) and type(value) is type(default) and value == default

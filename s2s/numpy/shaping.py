@@ -43,6 +43,7 @@ def reshape(a: Any, shape: Any, order: str = "C") -> Value:
 
 def _complete(old: Shape, new: Shape) -> Shape:
     """A new shape with its size -1 worked out."""
+    given = new
     unknown = [axis for axis, size in enumerate(new) if same_size(size, -1)]
     known = product([size for axis, size in enumerate(new) if axis not in unknown])
     total = product(old)
@@ -56,7 +57,7 @@ def _complete(old: Shape, new: Shape) -> Shape:
     if not fits:
         raise mistake(
             f"np.reshape: an array of shape {shape_text(old)} cannot be reshaped to "
-            f"{shape_text(new)}"
+            f"{shape_text(given)}"
         )
     return new
 

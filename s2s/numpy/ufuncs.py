@@ -25,7 +25,7 @@ from s2s.numpy.promotion import (
     operand,
     types_of_ufunc,
 )
-from s2s.numpy.registry import COUNTERPARTS, mistake
+from s2s.numpy.registry import COUNTERPARTS, is_default, mistake
 from s2s.primitive import Primitive, Value
 from s2s.trace import Tracer, bind
 
@@ -124,7 +124,7 @@ class TracedUfunc:
         """The `dtype` argument; the others are refused unless they have NumPy's default."""
         dtype = kwargs.pop("dtype", None)
         for name, default in (("where", True), ("casting", "same_kind"), ("subok", True)):
-            if kwargs.pop(name, default) != default:
+            if not is_default(kwargs.pop(name, default), default):
                 raise mistake(f"{self.__name__} with the argument `{name}` is not supported")
         kwargs.pop("order", None)
         out = kwargs.pop("out", None)
