@@ -6,6 +6,7 @@ otherwise, so that any JAX function can be used as a test of the printer.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 from unittest import mock
@@ -15,8 +16,9 @@ import numpy as np
 from jax._src import core
 from jax._src.export.shape_poly import _DimExpr
 
-from s2s.ir.dims import dimension
+from s2s.api.language import all_primitives
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.parser import parse_jaxpr
 from s2s.primitive import Primitive
 
 PLUMBING = {
@@ -26,13 +28,19 @@ PLUMBING = {
     "accuracy",
     "ft_in",
     "ft_out",
-    "unroll",
     "computation",
     "policy",
     "prevent_cse",
     "differentiated",
 }
-"""Parameters of JAX's that say where and how to compute, not what."""
+"""Parameters of JAX's that say where and how to compute, not what.
+
+`ft_in` and `ft_out` of scan are the structures of its operands and results; what is left of them is
+their numbers, as `num_consts` and `num_carry`.
+"""
+
+OPERANDS_DIFFER = {"gather", "scatter", "scatter-add"}
+"""Primitives of ours that take their operands otherwise than JAX's of that name."""
 
 
 def jax_text(fun: Callable[..., Any], *args: Any) -> str:
@@ -52,12 +60,17 @@ def without_plumbing(jaxpr: core.Jaxpr, seen: dict[int, core.Jaxpr] | None = Non
         return tuple(map(clean, value)) if type(value) is tuple else value
 
     if id(jaxpr) not in seen:
-        eqns = [
-            eqn.replace(params={k: clean(v) for k, v in eqn.params.items() if k not in PLUMBING})
-            for eqn in jaxpr.eqns
-        ]
+        eqns = [eqn.replace(params=_parameters(eqn, clean)) for eqn in jaxpr.eqns]
         seen[id(jaxpr)] = jaxpr.replace(eqns=eqns)
     return seen[id(jaxpr)]
+
+
+def _parameters(eqn: core.JaxprEqn, clean: Callable[[Any], Any]) -> dict[str, Any]:
+    params = {name: clean(value) for name, value in eqn.params.items() if name not in PLUMBING}
+    if eqn.primitive.name == "scan":
+        consts, carry, _ = eqn.params["ft_in"].elts
+        params |= {"num_consts": len(consts), "num_carry": len(carry)}
+    return params
 
 
 class Opaque(Primitive):
@@ -109,8 +122,13 @@ class _Conversion:
         return ClosedJaxpr(converted, tuple(map(np.asarray, jaxpr.consts)))
 
     def primitive(self, eqn: core.JaxprEqn) -> Primitive:
-        params = {name: self.value(value) for name, value in _shown(eqn).items()}
-        return Opaque(eqn.primitive.name, params)
+        shown = {name: self.value(value) for name, value in _shown(eqn).items()}
+        cls = all_primitives().get(eqn.primitive.name)
+        if cls is not None and eqn.primitive.name not in OPERANDS_DIFFER:
+            fields = {field.name for field in dataclasses.fields(cls)} if shown else set()
+            if shown.keys() <= {"name", *fields}:
+                return cls.from_printed(_with_tuples(shown), [aval(v.aval) for v in eqn.outvars])
+        return Opaque(eqn.primitive.name, shown)
 
     def value(self, value: Any) -> Any:
         if isinstance(value, core.Jaxpr):
@@ -137,6 +155,12 @@ def _shown(eqn: core.JaxprEqn) -> dict[str, Any]:
     return shown
 
 
+def _with_tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _with_tuples(item) for name, item in value.items()}
+    return tuple(map(_with_tuples, value)) if isinstance(value, (tuple, list)) else value
+
+
 def aval(aval: Any) -> ShapedArray:
     return ShapedArray(tuple(map(size, aval.shape)), np.dtype(aval.dtype), aval.weak_type)
 
@@ -145,7 +169,8 @@ def size(size: Any) -> Any:
     """Our size for a size of JAX's."""
     if not isinstance(size, _DimExpr):
         return int(size)
-    return size._evaluate({name: dimension(name) for name in size._get_vars()})
+    text = f"{{ lambda ; a:f64[{size}]. let in (a,) }}"
+    return parse_jaxpr(text, {}).invars[0].aval.shape[0]
 
 
 def to_jax(jaxpr: Jaxpr, seen: dict[Jaxpr, core.Jaxpr] | None = None) -> core.Jaxpr:

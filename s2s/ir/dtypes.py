@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -57,5 +57,6 @@ def promote(*kinds: tuple[DType, bool]) -> tuple[DType, bool]:
         representatives: list[Any] = [
             _WEAK_VALUE[dtype.kind] if is_weak and not weak else dtype for dtype, is_weak in kinds
         ]
-        found = _promoted[kinds] = (np.result_type(*representatives), weak)
+        dtype: DType = np.dtype(cast("Any", np).result_type(*representatives))
+        found = _promoted[kinds] = (dtype, weak)
     return found

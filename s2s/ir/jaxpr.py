@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal as OneOf, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal as OneOf, TypeAlias, cast
 
 import numpy as np
 
@@ -216,11 +216,13 @@ def aval_of(value: Any) -> ShapedArray:
 
     Raises TypeError for what is neither a number nor an array of numbers.
     """
-    python_scalar = PYTHON_SCALARS.get(type(value))
+    kind = cast("type[Any]", type(value))
+    python_scalar = PYTHON_SCALARS.get(kind)
     if python_scalar is not None:
         return ShapedArray((), python_scalar, weak_type=True)
     if isinstance(value, (np.ndarray, np.generic)):
-        if value.dtype not in SHORT_NAMES:
-            raise TypeError(f"arrays of dtype {value.dtype} cannot be traced")
-        return ShapedArray(value.shape, value.dtype)
-    raise TypeError(f"a value of type {type(value).__name__} is not a number or an array")
+        array = cast("np.ndarray[Any, DType]", value)
+        if array.dtype not in SHORT_NAMES:
+            raise TypeError(f"arrays of dtype {array.dtype} cannot be traced")
+        return ShapedArray(array.shape, array.dtype)
+    raise TypeError(f"a value of type {kind.__name__} is not a number or an array")

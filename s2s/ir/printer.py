@@ -144,11 +144,12 @@ def _shared_jaxprs(top: Jaxpr) -> dict[Jaxpr, str]:
             if uses[jaxpr] > 2:
                 continue  # All that is inside is known to be used more than once.
             for eqn in jaxpr.eqns:
-                for value in eqn.primitive.printed_parameters().values():
+                parameters = eqn.primitive.printed_parameters()
+                for value in parameters.values():
                     found = _jaxprs_in(value)
                     inner.extend(found)
                     if eqn.primitive.is_call:
-                        wanted.update((j, eqn.primitive.parameters()["name"]) for j in found)
+                        wanted.update((callee, parameters["name"]) for callee in found)
         level = inner
     shared: dict[Jaxpr, str] = {}
     numbers: dict[str, int] = {}

@@ -152,6 +152,7 @@ SYMBOLIC: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "product": (lambda x: jnp.reshape(x, (-1,)).sum(), (S((N, K, 3), F64),)),
     "sum": (lambda x: jnp.concatenate([x, x, x[1:]]), (S((N,), F64),)),
     "fill": (lambda x: jnp.ones((x.shape[0], 2)), (S((N,), F64),)),
+    "strides": (lambda x: x[::2], (S((N, 3), F64),)),
     "scan": (lambda x: lax.scan(lambda c, y: (c + y, c * y), 0.0, x), (S((N,), F64),)),
 }
 
