@@ -126,11 +126,11 @@ class Mul(Binary):
         return [None, unbroadcast(mul(x, ct), y.aval)]
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
-        other = self.without(1, args)
-        if other is not None:
-            return other
-        other = self.without(-1, args)
-        return super().fold(args, producer) if other is None else neg(other)
+        if any(map(is_number, args)):
+            other, opposite = self.without(1, args), self.without(-1, args)
+            if other is not None or opposite is not None:
+                return other if opposite is None else neg(opposite)
+        return super().fold(args, producer)
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         """1 x is x, and -1 x is -x."""

@@ -26,6 +26,7 @@ from s2s.primitives.structural import (
     defined_by as defined_by,
     is_number as is_number,
     number as number,
+    operands_of as operands_of,
 )
 from s2s.trace import aval, bind
 

@@ -7,6 +7,7 @@ on `t`, so that it reads the same in both directions.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn
 
@@ -34,6 +35,7 @@ from s2s.primitives.core import (
     is_number,
     move_batch_axis as move_batch_axis,
     number,
+    operands_of,
     unbroadcast,
 )
 from s2s.trace import Tracer, aval, bind, phase
@@ -143,14 +145,20 @@ class Elementwise(Primitive):
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         """Operands that are a broadcast rank-0 value stand as that value where another operand
         gives the shape."""
-        narrow = [self._narrow(arg, producer) for arg in args]
-        if all(n is None for n in narrow):
+        narrow = list(args)
+        for position, arg in enumerate(args):
+            eqn = producer(arg)
+            if eqn is not None and isinstance(eqn.primitive, BroadcastInDim):
+                if not eqn.primitive.broadcast_dimensions:
+                    narrow[position] = operands_of(arg, eqn)[0]
+        if all(map(operator.is_, narrow, args)):
             return None
-        if all(n is not None or aval(a).ndim == 0 for n, a in zip(narrow, args, strict=True)):
-            shape = next(aval(a).shape for a in args if aval(a).shape)
-            scalars = [a if n is None else n for n, a in zip(narrow, args, strict=True)]
-            return broadcast_in_dim(apply(self, *scalars), shape, ())
-        return bind(self, *[a if n is None else n for n, a in zip(narrow, args, strict=True)])
+        if any(aval(arg).shape for arg in narrow):
+            return bind(self, *narrow)
+        shape = next(aval(arg).shape for arg in args if aval(arg).shape)
+        known = all(map(is_number, narrow))
+        value = self.evaluate(*map(number, narrow)) if known else bind(self, *narrow)
+        return broadcast_in_dim(value, shape, ())
 
     def without(self, neutral: float, args: Sequence[Value]) -> Value | None:
         """The other operand if one is the number `neutral`, as large as the result."""
@@ -158,10 +166,6 @@ class Elementwise(Primitive):
         if is_number(y) and number(y) == neutral:
             return x
         return y if is_number(x) and number(x) == neutral else None
-
-    def _narrow(self, arg: Value, producer: Producer) -> Value | None:
-        found = defined_by(arg, BroadcastInDim, producer)
-        return found[1][0] if found is not None and not found[0].broadcast_dimensions else None
 
 
 class Unary(Elementwise):

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from s2s.ir.jaxpr import Literal
+from s2s.ir.jaxpr import JaxprEqn, Literal
 from s2s.primitive import Primitive, Producer, Value, Zero
 from s2s.trace import Tracer, aval, bind, is_concrete, phase, tracer_of
 
@@ -34,13 +34,19 @@ def defined_by(
     eqn = producer(value)
     if eqn is None or not isinstance(eqn.primitive, kind):
         return None
+    return eqn.primitive, operands_of(value, eqn)
+
+
+def operands_of(value: Value, eqn: JaxprEqn) -> list[Value]:
+    """The operands of the equation that defines `value`, as values to build with."""
     builder = cast(Tracer, value).builder
-    operands = [a if isinstance(a, Literal) else tracer_of(builder, a) for a in eqn.invars]
-    return eqn.primitive, operands
+    return [a if isinstance(a, Literal) else tracer_of(builder, a) for a in eqn.invars]
 
 
 def is_number(value: Value) -> bool:
     """Whether the value is a number known now."""
+    if isinstance(value, Tracer):
+        return False
     return is_concrete(value) and not isinstance(value, np.ndarray)
 
 
