@@ -219,6 +219,10 @@ class Primitive:
         """
         return None
 
+    def unpack(self, args: Sequence[Value]) -> Sequence[Value] | None:
+        """As `finish`, but only when all else is tidied: for what is computed again on purpose."""
+        return None
+
     def tidied(
         self,
         args: Sequence[Value],

@@ -9,7 +9,7 @@ unknown part, and of the rest the least is kept (`residuals.choose`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from s2s.control.bodies import Parts, live_equations
 from s2s.control.loop_split import VIEWS
 from s2s.control.residuals import choose
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Var
+from s2s.primitive import Primitive
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,20 +43,34 @@ class CalleeSplit:
         return ClosedJaxpr(body, tuple(self.constants[var] for var in jaxpr.constvars))
 
 
-def split_callee(parts: Parts) -> CalleeSplit:
-    """Choose what to keep of the known part of a branch or a call."""
+def split_callee(parts: Parts, saves: Callable[[Primitive], bool] | None = None) -> CalleeSplit:
+    """Choose what to keep of the known part of a branch or a call.
+
+    With `saves`, it is the results of the primitives for which it is true, as far as they are
+    needed, and all else is computed again.
+    """
     known = parts.known.jaxpr
     live = live_equations(known)
     constants = dict(zip(known.constvars, parts.known.consts, strict=True))
     inputs = {var: i for i, var in enumerate(known.invars)}
     outputs = {atom: i for i, atom in enumerate(known.outvars) if isinstance(atom, Var)}
-    kept = choose(
-        known.eqns,
-        parts.residuals,
-        {*inputs, *constants, *outputs},
-        live,
-        lambda eqn: isinstance(eqn.primitive, VIEWS),
-    )
+    if saves is None:
+        kept = choose(
+            known.eqns,
+            parts.residuals,
+            {*inputs, *constants, *outputs},
+            live,
+            lambda eqn: isinstance(eqn.primitive, VIEWS),
+        )
+    else:
+        kept = choose(
+            known.eqns,
+            parts.residuals,
+            {*inputs, *constants},
+            live,
+            lambda eqn: not saves(eqn.primitive),
+            may_keep=lambda eqn: saves(eqn.primitive),
+        )
     stored: list[Var] = []
     operands: dict[int, Var] = {}
     results: dict[int, Var] = {}

@@ -39,6 +39,7 @@ def choose(
     live: Collection[int],
     may_recompute: Callable[[JaxprEqn], bool],
     preferred: Collection[Var] = (),
+    may_keep: Callable[[JaxprEqn], bool] = lambda eqn: True,
 ) -> Kept:
     """The variables to keep so that `residuals` can be had again, of the least total size.
 
@@ -50,6 +51,7 @@ def choose(
             may run in the backward part instead.
         may_recompute: whether a live equation may run in the backward part again.
         preferred: variables to keep rather than others of the same size.
+        may_keep: whether the results of an equation may be kept.
     """
     bound = {eqn.primitive.bound_dimension for eqn in eqns} - {None}
     producers = {var: eqn for eqn in eqns for var in eqn.outvars}
@@ -68,10 +70,11 @@ def choose(
             at_hand.update(eqn.outvars)
 
     def weight(var: Var) -> int:
-        if _mentions([var], bound):
+        eqn = producers.get(var)
+        if _mentions([var], bound) or (eqn is not None and not may_keep(eqn)):
             return UNBOUNDED
         # Of values of one size, one that is computed anyway leaves more to the backward part.
-        discount = 2 if var in preferred else int(id(producers.get(var)) in live)
+        discount = 2 if var in preferred else int(id(eqn) in live)
         return byte_size(var.aval) - discount
 
     cut = _minimum_cut([r for r in residuals if r not in at_hand], movable, at_hand, weight)

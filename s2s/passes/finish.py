@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from s2s.ir.check import check
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
@@ -21,9 +21,32 @@ def finish(closed: ClosedJaxpr) -> ClosedJaxpr:
 
     A call stays one if its callee is called twice or more.
     """
-    calls: Counter[Primitive] = Counter()
-    _count_calls(closed, calls, set())
-    return _finished(closed, calls)
+    while True:
+        calls: Counter[Primitive] = Counter()
+        _count_calls(closed, calls, set())
+
+        def replace(primitive: Primitive, operands: Sequence[Value]) -> Sequence[Value] | None:
+            if primitive.is_call and calls[primitive] == 1:
+                return inline_call(with_fresh_dimensions(primitive.jaxprs[0]), *operands)
+            return primitive.finish(operands)
+
+        new = _replaced(closed, replace)
+        if new is closed:
+            return closed
+        closed = new
+
+
+def unpack(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """(xs -> ys)  ->  (xs -> ys), with what is to be computed again in its place
+
+    before:  { lambda ; x:f64[] t:f64[]. let b:f64[] = remat2[jaxpr={...}] x t in (b,) }
+    after:   { lambda ; x:f64[] t:f64[]. let a:f64[] = cos x; b:f64[] = mul t a in (b,) }
+    """
+    while True:
+        new = _replaced(closed, lambda primitive, operands: primitive.unpack(operands))
+        if new is closed:
+            return closed
+        closed = new
 
 
 def _count_calls(closed: ClosedJaxpr, calls: Counter[Primitive], seen: set[Primitive]) -> None:
@@ -39,22 +62,26 @@ def _count_calls(closed: ClosedJaxpr, calls: Counter[Primitive], seen: set[Primi
             _count_calls(jaxpr, calls, seen)
 
 
-def _finished(closed: ClosedJaxpr, calls: Counter[Primitive]) -> ClosedJaxpr:
+Replace = Callable[[Primitive, Sequence[Value]], Sequence[Value] | None]
+
+
+def _replaced(closed: ClosedJaxpr, replace: Replace) -> ClosedJaxpr:
+    """The jaxpr with equations replaced, here and in all bodies; the same object if none is."""
+    changed = False
+
     def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
-        primitive = eqn.primitive
-        if primitive.is_call and calls[primitive] == 1:
-            body = _finished(with_fresh_dimensions(primitive.jaxprs[0]), calls)
-            results: Sequence[Value] | None = inline_call(body, *operands)
-        else:
-            results = primitive.finish(operands)
+        nonlocal changed
+        results = replace(eqn.primitive, operands)
         if results is not None:
+            changed = True
             hand_on_names(results, eqn.outvars)
             return results
-        if not primitive.jaxprs:
+        if not eqn.primitive.jaxprs:
             return copy_equation(eqn, operands)
-        inside = primitive.with_jaxprs(lambda jaxpr: _finished(jaxpr, calls))
+        primitive = eqn.primitive.with_jaxprs(lambda jaxpr: _replaced(jaxpr, replace))
+        changed = changed or primitive is not eqn.primitive
         return copy_equation(
-            JaxprEqn(inside, eqn.invars, eqn.outvars, eqn.source, eqn.phase), operands
+            JaxprEqn(primitive, eqn.invars, eqn.outvars, eqn.source, eqn.phase), operands
         )
 
     made = make(
@@ -62,5 +89,7 @@ def _finished(closed: ClosedJaxpr, calls: Counter[Primitive]) -> ClosedJaxpr:
         closed.in_avals,
         [var.name for var in closed.jaxpr.invars],
     )
+    if not changed:
+        return closed
     check(made.jaxpr)
     return made

@@ -11,7 +11,7 @@ from s2s.passes.bound_dimensions import with_plain_dimensions
 from s2s.passes.cse import cse
 from s2s.passes.dce import dce
 from s2s.passes.factors import collect_factors
-from s2s.passes.finish import finish
+from s2s.passes.finish import finish, unpack
 from s2s.passes.names import hand_on_names
 from s2s.primitive import Value
 from s2s.trace import builder_in_force, copy_equation, make, walk
@@ -25,7 +25,7 @@ def optimise(closed: ClosedJaxpr) -> ClosedJaxpr:
 
     This is for when all derivatives are taken: the rules for them go.
     """
-    return with_plain_dimensions(tidy(finish(dce(closed))))
+    return with_plain_dimensions(dce(unpack(tidy(finish(dce(closed))))))
 
 
 _tidied: WeakKeyDictionary[ClosedJaxpr, ClosedJaxpr] = WeakKeyDictionary()

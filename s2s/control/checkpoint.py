@@ -1,0 +1,193 @@
+"""checkpoint: values that the backward part computes again rather than keeps."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from s2s.control.bodies import Flags, split_of
+from s2s.control.branch_split import CalleeSplit, split_callee
+from s2s.control.call import Call
+from s2s.control.higher_order import per_jaxpr
+from s2s.control.user_functions import bound_arguments, trace_body
+from s2s.ir.dims import Size
+from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
+from s2s.primitive import BatchAxis, Primitive, Value, Zero
+from s2s.trace import aval, bind, inline, phase
+from s2s.tree import tree_map, unflatten
+
+F = TypeVar("F", bound=Callable[..., Any])
+Policy = Callable[[Primitive], bool]
+"""Whether the results of a primitive are kept for the backward part."""
+
+
+# -- policies -------------------------------------------------------------------------------------
+
+
+def everything_saveable(primitive: Primitive) -> bool:
+    """Keep what the backward part reads, as if there were no checkpoint."""
+    return True
+
+
+def nothing_saveable(primitive: Primitive) -> bool:
+    """Keep the arguments only, and compute all else again. The default."""
+    return False
+
+
+def dots_saveable(primitive: Primitive) -> bool:
+    """Keep the results of matrix products, and compute all else again."""
+    return primitive.name == "dot_general"
+
+
+@dataclass(frozen=True)
+class SaveOnlyTheseNames:
+    """The policy of `save_only_these_names`."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, primitive: Primitive) -> bool:
+        return isinstance(primitive, Name) and primitive.label in self.names
+
+
+def save_only_these_names(*names: str) -> Policy:
+    """Keep the values that `checkpoint_name` gave one of these names."""
+    return SaveOnlyTheseNames(names)
+
+
+_POLICIES = {p.__name__: p for p in (everything_saveable, nothing_saveable, dots_saveable)}
+
+
+# -- primitives -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Remat(Call):
+    """`jaxpr` applied to the operands; its derivative keeps what `policy` says.
+
+    Once `differentiated`, it computes the forward part again and then the derivative.
+    """
+
+    differentiated: bool = False
+    policy: Policy | None = None
+    prevent_cse: bool = True
+
+    name = "remat2"
+
+    @classmethod
+    def from_printed(
+        cls, printed: Mapping[str, Any], out_avals: Sequence[ShapedArray]
+    ) -> Primitive:
+        policy = printed["policy"]
+        return cls(**{**printed, "policy": _POLICIES.get(policy, policy)})
+
+    def made(self, what: str, jaxpr: ClosedJaxpr) -> Remat:
+        differentiated = self.differentiated or what == "linear"
+        return Remat(jaxpr, differentiated, self.policy, self.prevent_cse)
+
+    def split(self, unknown: Flags) -> tuple[CalleeSplit, Flags]:
+        return _split(self.jaxpr, unknown, self.policy or nothing_saveable)
+
+    def finish(self, args: Sequence[Value]) -> Sequence[Value] | None:
+        # Until all else is tidied, so that what is computed again is not found to be there already.
+        if self.differentiated and self.prevent_cse:
+            return None
+        return inline(self.jaxpr, *args)
+
+    def unpack(self, args: Sequence[Value]) -> Sequence[Value] | None:
+        return inline(self.jaxpr, *args)
+
+
+@per_jaxpr
+def _split(closed: ClosedJaxpr, unknown: Flags, policy: Policy) -> tuple[CalleeSplit, Flags]:
+    parts = split_of(closed, unknown, (False,) * len(closed.out_avals))
+    return split_callee(parts, policy), parts.out_unknown
+
+
+@dataclass(frozen=True)
+class Name(Primitive):
+    """The operand, under a name that policies know."""
+
+    label: str
+
+    is_cheap = True
+    name = "name"
+
+    def parameters(self) -> dict[str, Any]:
+        return {"name": self.label}
+
+    @classmethod
+    def from_printed(
+        cls, printed: Mapping[str, Any], out_avals: Sequence[ShapedArray]
+    ) -> Primitive:
+        return cls(printed["name"])
+
+    def abstract(self, x: ShapedArray) -> ShapedArray:
+        return x
+
+    def evaluate(self, *arrays: Any) -> Any:
+        return arrays[0]
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        y = bind(self, *primals)
+        if isinstance(tangents[0], Zero):
+            return y, Zero(aval(y))
+        with phase("tangent"):
+            return y, bind(self, *tangents)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return [cts[0]]
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, BatchAxis]:
+        return bind(self, args[0]), dims[0]
+
+    def finish(self, args: Sequence[Value]) -> Sequence[Value]:
+        return args
+
+
+# -- the surface ----------------------------------------------------------------------------------
+
+
+def checkpoint(
+    fun: F | None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Any:
+    """Let the backward part of `fun` compute its values again rather than keep them.
+
+    Args:
+        fun: a function of arrays, numbers and containers of them; without it, `checkpoint` is a
+            decorator with parameters.
+        prevent_cse: whether what is computed again stays apart from the forward part. Inside a
+            loop it does in any case.
+        policy: which values are kept nevertheless, such as `dots_saveable`; by default none.
+        static_argnums: positions of arguments that are not traced.
+    """
+    if fun is None:
+        return functools.partial(
+            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
+        )
+    static = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
+
+    @functools.wraps(fun)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        given = bound_arguments(fun, args, kwargs, static)
+        avals = [aval(leaf) for leaf in given.leaves]
+        body = trace_body(given.function, given.structures, avals, names=given.names)
+        primitive = Remat(body.jaxpr, policy=policy, prevent_cse=prevent_cse)
+        return unflatten(body.result, bind(primitive, *body.consts, *given.leaves))
+
+    return checkpointed
+
+
+remat = checkpoint
+
+
+def checkpoint_name(x: Any, name: str) -> Any:
+    """`x`, an array or a container of arrays, under a name that `save_only_these_names` takes."""
+    return tree_map(lambda leaf: bind(Name(name), leaf), x)
