@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from s2s.frontend import leaks
-from s2s.frontend.convert import HOOK, Conversion, convert, is_converted
+from s2s.frontend.conversion import HOOK, Conversion, convert, is_converted
 from s2s.frontend.library import is_own, is_users, public_name
 from s2s.frontend.lines import entering
 from s2s.frontend.randomness import Generators, is_random
@@ -129,7 +129,7 @@ def _convert(function: FunctionType) -> tuple[CodeType, Conversion | None, CellT
     definition = definition_of(code, function.__globals__)
     if definition is None:
         return code, None, CellType()
-    conversion = convert(code, definition)
+    conversion = convert(code, definition, function.__globals__)
     enter = entering(shown_path(code.co_filename), conversion.statements)
     return code, conversion, CellType(enter)
 
@@ -155,12 +155,12 @@ def _name_constants(
 
 
 def _call_function(function: FunctionType, args: Arguments, kwargs: Keywords) -> Any:
-    if _is_users_function(function):
+    if is_users_function(function):
         return converted(function)(*args, **kwargs)
     return _call_library(function, args, kwargs)
 
 
-def _is_users_function(function: Any) -> bool:
+def is_users_function(function: Any) -> bool:
     """Whether this is a function of the user's, converted or not."""
     if not isinstance(function, FunctionType):
         return False
@@ -170,7 +170,7 @@ def _is_users_function(function: Any) -> bool:
 def _call_method(method: MethodType, args: Arguments, kwargs: Keywords) -> Any:
     if isinstance(method.__self__, Tracer):
         return method(*args, **kwargs)
-    if _is_users_function(method.__func__):
+    if is_users_function(method.__func__):
         return call(method.__func__, method.__self__, *args, **kwargs)
     return _call_library(method, args, kwargs)
 
@@ -229,7 +229,7 @@ def _call_object(target: Any, args: Arguments, kwargs: Keywords) -> Any:
     if isinstance(target, Tracer):
         raise TypeError("a value that depends on the arguments is not a function")
     method = type(target).__call__
-    if _is_users_function(method):
+    if is_users_function(method):
         return call(method, target, *args, **kwargs)
     return _call_library(target, args, kwargs)
 
@@ -239,11 +239,11 @@ def _call_class(target: Any, args: Arguments, kwargs: Keywords) -> Any:
     if type(target).__call__ is not type.__call__:
         return _call_library(target, args, kwargs)
     post_init = getattr(target, "__post_init__", None)
-    if dataclasses.is_dataclass(target) and _is_users_function(post_init):
+    if dataclasses.is_dataclass(target) and is_users_function(post_init):
         # The generated __init__ finds it in the class, and nowhere else.
         with _replaced(target, "__post_init__", converted(post_init)):
             return target(*args, **kwargs)
-    if not _is_users_function(target.__new__) and not _is_users_function(target.__init__):
+    if not is_users_function(target.__new__) and not is_users_function(target.__init__):
         return _call_library(target, args, kwargs)
     if target.__new__ is object.__new__:
         instance = object.__new__(target)
@@ -342,9 +342,9 @@ def _with_functions_converted(
     applies = function in (map, filter) or module in ("itertools", "functools", "_functools")
 
     def with_hooks(value: Any) -> Any:
-        if _is_users_function(value):
+        if is_users_function(value):
             return converted(value)
-        if isinstance(value, MethodType) and _is_users_function(value.__func__):
+        if isinstance(value, MethodType) and is_users_function(value.__func__):
             return MethodType(converted(value.__func__), value.__self__)
         if applies and callable(value) and _counterpart(value, is_traced=True) is not None:
             return functools.partial(call, value)

@@ -9,6 +9,7 @@
 | `x[i] = ...`, `del x[i]`    | `set_item`, `delete_item`                        |
 | `x.a = ...`                 | `set_attribute`                                  |
 | `global x`; `x = ...`       | `rebind`                                         |
+| `x + y`, `-x`, `x[i]`, `x.a` | `binary`, `unary`, `item`, `attribute` (overloads.py) |
 | `if`, `while`, `and`, `not` | `truth`                                          |
 | `except`                    | `handling`                                       |
 | `lambda`, `while` test      | `last`, to set the line first                    |
@@ -27,8 +28,9 @@ import numpy as np
 
 from s2s.errors import UserError
 from s2s.frontend import leaks
-from s2s.frontend.convert import HOOK, HOOKS
+from s2s.frontend.conversion import HOOK, HOOKS
 from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
+from s2s.frontend.overloads import attribute, binary, item, unary
 from s2s.ir.dims import UndecidedDimension
 from s2s.numpy.registry import mistake
 from s2s.trace import Tracer, builder_in_force, known_value, named
@@ -232,11 +234,14 @@ def visible(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _HOOKS: dict[str, Callable[..., Any]] = {
+    "attribute": attribute,
+    "binary": binary,
     "call": call,
     "decorate": decorate,
     "delete_item": delete_item,
     "handling": handling,
     "inplace": inplace,
+    "item": item,
     "iterate": iterate,
     "last": last,
     "name": name,
@@ -246,6 +251,7 @@ _HOOKS: dict[str, Callable[..., Any]] = {
     "set_item": set_item,
     "slice": slice,
     "truth": truth,
+    "unary": unary,
     "visible": visible,
 }
 assert {*_HOOKS, "enter"} == set(HOOKS)

@@ -125,7 +125,7 @@ def _read(file: str, path: Path) -> str:
 
 
 def _module_name(path: Path) -> tuple[str, str]:
-    """The name by which other modules import this one, and the folder that has to be on sys.path."""
+    """The name by which other modules import this one, and the folder to find it from."""
     parts = [path.stem]
     folder = path.parent
     while (folder / "__init__.py").exists():

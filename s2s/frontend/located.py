@@ -19,7 +19,7 @@ _SAYS_IT_ITSELF = (TypeError, ValueError, IndexError, NotImplementedError, Undec
 """What s2s raises about the user's code, with a message in the user's words."""
 
 _ON_BEHALF = ("dispatch.py", "hooks.py", "builtin_functions.py", "math_functions.py")
-"""Modules of s2s that do what the user's code says: what Python raises there, the user's code does."""
+"""Modules of s2s that do what the user's code says: what is raised there is the user's."""
 
 
 @contextlib.contextmanager

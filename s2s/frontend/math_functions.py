@@ -107,7 +107,9 @@ def _log(x: Any, base: Any = None) -> Value:
 
 def _hypot(*coordinates: Any) -> Value:
     if len(coordinates) != 2:
-        raise mistake("math.hypot of other than two values. Write math.sqrt(x * x + y * y + z * z).")
+        raise mistake(
+            "math.hypot of other than two values. Write math.sqrt(x * x + y * y + z * z)."
+        )
     return _by_ufunc("hypot", np.hypot)(*coordinates)
 
 

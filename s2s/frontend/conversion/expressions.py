@@ -1,0 +1,162 @@
+"""Conversion of expressions: calls, operators, tests, lambdas, comprehensions."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from types import ModuleType
+from typing import Any
+
+from s2s.frontend.conversion.nodes import HOOK, Nodes, placed
+from s2s.frontend.lines import Statement
+from s2s.frontend.sources import mangled
+
+_LEFT_ALONE = frozenset({"super", "vars", "dir", "eval", "exec", "breakpoint"})
+"""Builtins that look at the frame of their caller."""
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.MatMult: "@",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.BitAnd: "&",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.USub: "-",
+    ast.UAdd: "+",
+    ast.Invert: "~",
+}
+"""The operators that a class can define, but for `in`, whose result is a bool."""
+
+
+class Expressions(Nodes):
+    """Converts expressions."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE:
+            return self.generic_visit(node)  # type: ignore[return-value]
+        if isinstance(node.func, ast.Name) and node.func.id == "locals":
+            return self.hook("visible", node, at=node)
+        node.args = [self.visit(node.func), *map(self.visit, node.args)]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        node.func = placed(ast.Name(f"{HOOK}call", ast.Load()), node.func)
+        return node
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        node.value = self.bound(node.target.id, self.visit(node.value), node)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        node.test = self.truth(node.test)
+        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        # The last operand is the result and not asked for its truth.
+        *first, last = node.values
+        node.values = [*(self.truth(value, "and") for value in first), self.visit(last)]
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        operands = [node.left, *node.comparators]
+        if len(node.ops) > 1 and all(map(_is_plain, operands[1:-1])):
+            # `a < b < c` asks for the truth of `a < b`, as `a < b and b < c` does.
+            pairs = zip(operands, node.ops, operands[1:], strict=False)
+            parts = [placed(ast.Compare(x, [op], [copy.copy(y)]), node) for x, op, y in pairs]
+            return self.visit_BoolOp(placed(ast.BoolOp(ast.And(), parts), node))
+        if len(node.ops) == 1 and type(node.ops[0]) in OPERATORS:
+            return self.operation("binary", node.ops[0], *operands, at=node)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        return self.operation("binary", node.op, node.left, node.right, at=node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Not):
+            node.operand = self.truth(node.operand, "not")
+            return node
+        return self.operation("unary", node.op, node.operand, at=node)
+
+    def operation(
+        self, hook: str, operator: ast.AST, *operands: ast.expr, at: ast.expr
+    ) -> ast.expr:
+        if all(isinstance(operand, ast.Constant) for operand in operands):
+            return at
+        symbol = placed(ast.Constant(OPERATORS[type(operator)]), at)
+        return self.hook(hook, symbol, *map(self.visit, operands), at=at)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        if isinstance(self.constant(node.value), ModuleType):
+            return node
+        text = placed(ast.Constant(mangled(node.attr, self.class_names[-1])), node)
+        return self.hook("attribute", self.visit(node.value), text, at=node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        container = self.visit(node.value)
+        return self.hook("item", container, self.index(self.visit(node.slice)), at=node)
+
+    def constant(self, node: ast.expr) -> Any:
+        """What a name, or an attribute of a module, stands for in the user's file."""
+        if isinstance(node, ast.Name):
+            return self.namespace.get(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self.constant(node.value)
+            return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
+        return None
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        iterated: ast.expr = self.visit(node.iter)
+        node.iter = iterated if node.is_async else self.hook("iterate", iterated, at=iterated)
+        node.ifs = [*map(self.truth, node.ifs)]
+        return node
+
+    def truth(self, test: ast.expr, construct: str = "if") -> ast.expr:
+        return self.is_true(self.visit(test), construct)
+
+    def is_true(self, test: ast.expr, construct: str) -> ast.expr:
+        text = [] if construct == "if" else [placed(ast.Constant(construct), test)]
+        return self.hook("truth", test, *text, at=test)
+
+    def index(self, index: ast.expr) -> ast.expr:
+        """A subscript as an expression, with calls in place of slices."""
+        if isinstance(index, ast.Slice):
+            none = placed(ast.Constant(None), index)
+            bounds = (index.lower or none, index.upper or none, index.step or none)
+            return self.hook("slice", *bounds, at=index)
+        if isinstance(index, ast.Tuple):
+            index.elts = [*map(self.index, index.elts)]
+        return index
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        node.args = self.visit(node.args)
+        self.outside.append(set())
+        body: ast.expr = self.visit(node.body)
+        self.outside.pop()
+        text = Statement(self.lines, node.lineno, None)
+        enter = self.hook("enter", at=node.body)
+        line = self.plain_call(enter, [self.number(text, node.body)], node.body)
+        names = [statement.value for statement in self.name_parameters(node.args, node.body)]
+        node.body = self.hook("last", line, *names, body, at=node.body)
+        return node
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether an expression can be computed twice, giving the same without doing anything."""
+    return isinstance(node, (ast.Name, ast.Constant))

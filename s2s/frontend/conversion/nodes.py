@@ -1,0 +1,139 @@
+"""The small parts that converted code is made of: hooks, names, temporaries, lines."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from s2s.frontend.lines import Statement
+from s2s.frontend.sources import Definition, Position, mangled, parameter_names
+
+HOOK = "s2s."
+"""What the names of hooks, and of the converter's own variables, start with."""
+
+HOOKS = (
+    "attribute",
+    "binary",
+    "call",
+    "decorate",
+    "delete_item",
+    "enter",
+    "handling",
+    "inplace",
+    "item",
+    "iterate",
+    "last",
+    "name",
+    "names",
+    "rebind",
+    "set_attribute",
+    "set_item",
+    "slice",
+    "truth",
+    "unary",
+    "visible",
+)
+"""The hooks that converted code refers to."""
+
+
+class Nodes(ast.NodeTransformer):
+    """Makes the nodes that stand in place of a function's own, and knows where it is in it."""
+
+    def __init__(
+        self, definition: Definition, free: frozenset[str], namespace: Mapping[str, Any]
+    ) -> None:
+        self.namespace = namespace
+        self.lines = definition.lines
+        self.class_names = [definition.class_name]
+        self.free = free
+        self.statements: list[Statement] = []
+        # For each function around: the names declared in it that are kept outside of the trace.
+        self.outside: list[set[str]] = []
+        self.in_class = False
+        self.temporaries = 0
+
+    def hook(self, name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
+        return self.plain_call(placed(ast.Name(HOOK + name, ast.Load()), at), arguments, at)
+
+    def plain_call(
+        self, function: ast.expr, arguments: Sequence[ast.expr], at: ast.AST
+    ) -> ast.Call:
+        return placed(ast.Call(function, [*arguments], []), at)
+
+    def expression(self, value: ast.expr) -> ast.Expr:
+        return placed(ast.Expr(value), value)
+
+    def bound(self, name: str, value: ast.expr, at: ast.AST) -> ast.expr:
+        """The value as it is assigned to a name."""
+        text = placed(ast.Constant(name), at)
+        if not self.is_outside(name):
+            return self.hook("name", value, text, at=at)
+        old = ast.Lambda(arguments_of([]), placed(ast.Name(name, ast.Load()), at))
+        return self.hook("rebind", value, text, placed(old, at), at=at)
+
+    def is_outside(self, *names: str) -> bool:
+        """Whether any of these names is a global, or a variable of a function outside the trace."""
+        return bool(self.outside) and not self.outside[-1].isdisjoint(names)
+
+    def names(self, names: Sequence[str], at: ast.AST) -> list[ast.Expr]:
+        if not names:
+            return []
+        texts = placed(ast.Constant(tuple(names)), at)
+        values = [placed(ast.Name(name, ast.Load()), at) for name in names]
+        return [self.expression(self.hook("names", texts, *values, at=at))]
+
+    def set_attribute(
+        self, value: ast.expr, owner: ast.expr, attribute: str, at: ast.AST
+    ) -> ast.expr:
+        text = placed(ast.Constant(mangled(attribute, self.class_names[-1])), at)
+        return self.hook("set_attribute", value, owner, text, at=at)
+
+    def temporary(self) -> str:
+        self.temporaries += 1
+        return f"t{self.temporaries}"
+
+    def set_temporary(self, name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+        return placed(ast.Assign([placed(ast.Name(HOOK + name, ast.Store()), at)], value), at)
+
+    def load_temporary(self, name: str, at: ast.AST) -> ast.expr:
+        return placed(ast.Name(HOOK + name, ast.Load()), at)
+
+    def line(self, node: ast.stmt) -> ast.expr:
+        """The call that makes the line of a statement the one in force."""
+        at = self.load_temporary("at", node)
+        statement = Statement(self.lines, node.lineno, _extent(node))
+        return self.plain_call(at, [self.number(statement, node)], node)
+
+    def number(self, statement: Statement, at: ast.AST) -> ast.expr:
+        self.statements.append(statement)
+        return placed(ast.Constant(len(self.statements) - 1), at)
+
+    def name_parameters(self, arguments: ast.arguments, at: ast.AST) -> list[ast.stmt]:
+        names = [name for name in parameter_names(arguments) if name not in ("self", "cls")]
+        return self.names(names, at)
+
+
+def arguments_of(names: Iterable[str]) -> ast.arguments:
+    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+
+
+def _extent(node: ast.stmt) -> tuple[Position, Position] | None:
+    """Where the text of a statement begins and ends; of a compound one, that of its head."""
+    if isinstance(node, ast.Match):
+        return None  # its first line
+    start = (node.lineno, node.col_offset)
+    body: list[Any] = getattr(node, "body", [])
+    if not body:
+        return start, (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+    first: Any = body[0]
+    decorators: list[ast.expr] = getattr(first, "decorator_list", [])
+    first = min([first, *decorators], key=lambda part: part.lineno)
+    return start, (first.lineno, first.col_offset)
+
+
+def placed(node: Any, at: Any) -> Any:
+    """A new node at the place of an old one."""
+    node.lineno, node.col_offset = at.lineno, at.col_offset
+    node.end_lineno, node.end_col_offset = at.end_lineno, at.end_col_offset
+    return node

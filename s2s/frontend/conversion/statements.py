@@ -1,0 +1,290 @@
+"""Conversion of statements, and of the functions and classes that they define."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from s2s.frontend.conversion.expressions import OPERATORS, Expressions
+from s2s.frontend.conversion.nodes import HOOK, placed
+
+
+class Statements(Expressions):
+    """Converts functions, and the statements in them."""
+
+    # -- functions ------------------------------------------------------------------------------
+
+    def outermost(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> ast.stmt:
+        """The function itself. Its defaults, decorators and annotations were evaluated before."""
+        a = node.args
+        a.defaults, a.kw_defaults = [], [None] * len(a.kwonlyargs)
+        if isinstance(node, ast.Lambda):
+            return self.set_temporary("lambda", self.visit_Lambda(node), node)
+        node.decorator_list = []
+        node.returns = None
+        for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg):
+            if arg is not None:
+                arg.annotation = None
+        if hasattr(node, "type_params"):
+            node.type_params = []
+        return self.function(node)
+
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        in_class, self.in_class = self.in_class, False
+        self.outside.append(set())
+        has_docstring = ast.get_docstring(node, clean=False) is not None
+        docstring = node.body[:1] if has_docstring else []
+        enter = self.set_temporary("at", self.hook("enter", at=node), node)
+        prologue: list[ast.stmt] = [enter, *self.name_parameters(node.args, node)]
+        node.body = [*docstring, *prologue, *self.block(node.body[len(docstring) :])]
+        self.outside.pop()
+        self.in_class = in_class
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        node.decorator_list = [
+            self.hook("decorate", self.visit(decorator), at=decorator)
+            for decorator in node.decorator_list
+        ]
+        node.args = self.visit(node.args)
+        return self.function(node)
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        node.decorator_list = [
+            self.hook("decorate", self.visit(decorator), at=decorator)
+            for decorator in node.decorator_list
+        ]
+        in_class, self.in_class = self.in_class, True
+        self.class_names.append(node.name)
+        node.body = self.block(node.body)
+        self.class_names.pop()
+        self.in_class = in_class
+        return node
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Converted statements, each after the call that makes its line the one in force."""
+        result: list[ast.stmt] = []
+        for statement in statements:
+            if not isinstance(statement, _WITHOUT_LINE):
+                result.append(self.expression(self.line(statement)))
+            found: ast.stmt | list[ast.stmt] = self.visit(statement)
+            result.extend(found if isinstance(found, list) else [found])
+        return result
+
+    def visit_Global(self, node: ast.Global) -> ast.stmt:
+        if self.outside:
+            self.outside[-1].update(node.names)
+        return node
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.stmt:
+        self.outside[-1].update(self.free.intersection(node.names))
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
+        value: ast.expr = self.visit(node.value)
+        if len(node.targets) == 1:
+            return self.assign(node.targets[0], value, node)
+        temporary = self.temporary()
+        result = [self.set_temporary(temporary, value, node)]
+        for target in node.targets:
+            result += self.assign(target, self.load_temporary(temporary, node), node)
+        return result
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | list[ast.stmt]:
+        if node.value is None:
+            return node
+        value: ast.expr = self.visit(node.value)
+        if self.in_class:
+            node.value = value
+            return node
+        return self.assign(node.target, value, node)
+
+    def assign(self, target: ast.expr, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
+        """`target = value`, for a value that is converted and a target that is not."""
+        match target:
+            case ast.Name(name):
+                value = self.bound(name, value, at)
+                return [placed(ast.Assign([target], value), at)]
+            case ast.Attribute(owner, attribute):
+                owner = self.visit(owner)
+                return [self.expression(self.set_attribute(value, owner, attribute, at))]
+            case ast.Subscript(container, index):
+                container, index = self.visit(container), self.index(self.visit(index))
+                return [self.expression(self.hook("set_item", value, container, index, at=at))]
+            case _:
+                target, after = self.unpack(target, at)
+                return [placed(ast.Assign([target], value), at), *after]
+
+    def unpack(self, target: ast.expr, at: ast.stmt) -> tuple[ast.expr, list[ast.stmt]]:
+        """A target to assign to in place of the given one, and the statements that come after.
+
+        Names keep their place. If there is anything else, all parts go to temporaries first and
+        then, from left to right, to where they belong.
+        """
+        names = _plain_names(target)
+        if names is not None and not self.is_outside(*names):
+            return target, self.names(names, at)
+        after: list[ast.stmt] = []
+
+        def replaced(part: ast.expr) -> ast.expr:
+            if isinstance(part, (ast.Tuple, ast.List)):
+                return placed(type(part)([*map(replaced, part.elts)], ast.Store()), part)
+            if isinstance(part, ast.Starred):
+                return placed(ast.Starred(replaced(part.value), ast.Store()), part)
+            temporary = self.temporary()
+            after.extend(self.assign(part, self.load_temporary(temporary, part), at))
+            return placed(ast.Name(HOOK + temporary, ast.Store()), part)
+
+        return replaced(target), after
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
+        value: ast.expr = self.visit(node.value)
+        operator = placed(ast.Constant(f"{OPERATORS[type(node.op)]}="), node)
+
+        def updated(old: ast.expr, *is_part: ast.expr) -> ast.expr:
+            return self.hook("inplace", operator, old, value, *is_part, at=node)
+
+        true = placed(ast.Constant(True), node)
+
+        match node.target:
+            case ast.Name(name):
+                old = placed(ast.Name(name, ast.Load()), node.target)
+                return self.assign(node.target, updated(old), node)
+            case ast.Attribute(owner, attribute):
+                keep, owner = self.kept(self.visit(owner))
+                old = placed(ast.Attribute(keep, attribute, ast.Load()), node.target)
+                new = updated(old)
+                return [self.expression(self.set_attribute(new, owner, attribute, node))]
+            case ast.Subscript(container, index):
+                keep, container = self.kept(self.visit(container))
+                keep_index, index = self.kept(self.index(self.visit(index)))
+                old = placed(ast.Subscript(keep, keep_index, ast.Load()), node.target)
+                new = updated(old, true)
+                return [self.expression(self.hook("set_item", new, container, index, at=node))]
+
+    def kept(self, value: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """Expressions for the first use of a value, and for later ones without computing it."""
+        name = HOOK + self.temporary()
+        store = placed(ast.Name(name, ast.Store()), value)
+        return placed(ast.NamedExpr(store, value), value), placed(ast.Name(name, ast.Load()), value)
+
+    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
+        result: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                container, index = self.visit(target.value), self.index(self.visit(target.slice))
+                result.append(self.expression(self.hook("delete_item", container, index, at=node)))
+            else:
+                result.append(placed(ast.Delete([self.visit(target)]), node))
+        return result
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        node.iter = self.hook("iterate", self.visit(node.iter), at=node.iter)
+        node.target, names = self.target_of_block(node.target, node)
+        node.body = [*names, *self.block(node.body)]
+        node.orelse = self.block(node.orelse)
+        return node
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:
+        node.iter = self.visit(node.iter)
+        node.target, names = self.target_of_block(node.target, node)
+        node.body = [*names, *self.block(node.body)]
+        node.orelse = self.block(node.orelse)
+        return node
+
+    def target_of_block(self, target: ast.expr, at: ast.stmt) -> tuple[ast.expr, list[ast.stmt]]:
+        if isinstance(target, (ast.Attribute, ast.Subscript)) or self.is_outside(
+            *(_plain_names(target) or ())
+        ):
+            # As for a part of a tuple: through a temporary.
+            single = placed(ast.Tuple([target], ast.Store()), target)
+            found, after = self.unpack(single, at)
+            assert isinstance(found, ast.Tuple)
+            return found.elts[0], after
+        return self.unpack(target, at)
+
+    def visit_With(self, node: ast.With) -> ast.stmt:
+        names: list[ast.stmt] = []
+        for item in node.items:
+            item.context_expr = self.visit(item.context_expr)
+            if item.optional_vars is not None:
+                item.optional_vars, after = self.target_of_block(item.optional_vars, node)
+                names += after
+        node.body = [*names, *self.block(node.body)]
+        return node
+
+    visit_AsyncWith = visit_With  # type: ignore[assignment]
+
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        node.test = self.truth(node.test)
+        node.body = self.block(node.body)
+        node.orelse = self.block(node.orelse)
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.stmt:
+        # The test is computed again after each step, so it sets its line itself.
+        test: ast.expr = self.visit(node.test)
+        node.test = self.is_true(self.hook("last", self.line(node), test, at=test), "while")
+        node.body = self.block(node.body)
+        node.orelse = self.block(node.orelse)
+        return node
+
+    def visit_Try(self, node: ast.Try) -> ast.stmt:
+        node.body = self.block(node.body)
+        for handler in node.handlers:
+            handler.type = None if handler.type is None else self.visit(handler.type)
+            check = self.expression(self.hook("handling", at=handler))
+            handler.body = [check, *self.block(handler.body)]
+        node.orelse = self.block(node.orelse)
+        node.finalbody = self.block(node.finalbody)
+        return node
+
+    visit_TryStar = visit_Try  # type: ignore[assignment]
+
+    def visit_Match(self, node: ast.Match) -> ast.stmt:
+        node.subject = self.visit(node.subject)
+        for case in node.cases:
+            case.guard = None if case.guard is None else self.truth(case.guard)
+            case.body = self.block(case.body)
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        node.test = self.truth(node.test, "assert")
+        node.msg = None if node.msg is None else self.visit(node.msg)
+        return node
+
+
+_WITHOUT_LINE = (
+    ast.Pass,
+    ast.Break,
+    ast.Continue,
+    ast.Global,
+    ast.Nonlocal,
+    ast.While,
+    ast.Try,
+    ast.TryStar,
+)
+"""Statements that compute nothing themselves, and `while`, which sets its line itself."""
+
+
+def _plain_names(target: ast.expr) -> list[str] | None:
+    """The names in a target, or None if there is anything else in it."""
+    match target:
+        case ast.Name(name):
+            return [name]
+        case ast.Starred(value):
+            return _plain_names(value)
+        case ast.Tuple(parts) | ast.List(parts):
+            names: list[str] = []
+            for part in parts:
+                found = _plain_names(part)
+                if found is None:
+                    return None
+                names += found
+            return names
+        case _:
+            return None
