@@ -29,9 +29,6 @@ PLUMBING = {
     "ft_in",
     "ft_out",
     "computation",
-    "policy",
-    "prevent_cse",
-    "differentiated",
 }
 """Parameters of JAX's that say where and how to compute, not what.
 

@@ -4,6 +4,7 @@ from s2s.api.batching import vmap as vmap
 from s2s.api.derivatives import grad as grad, value_and_grad as value_and_grad
 from s2s.api.inspection import eval_shape as eval_shape, make_jaxpr as make_jaxpr
 from s2s.api.jacobians import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
+from s2s.api.language import parse_jaxpr as parse_jaxpr
 from s2s.api.pullbacks import (
     jvp as jvp,
     linear_transpose as linear_transpose,

@@ -85,6 +85,8 @@ def read_value(value: Any, expected: Any, defined: Definitions) -> Any:
             return text
     elif expected is Any:
         return value.text if isinstance(value, Name) else value
+    elif origin is Callable and isinstance(value, Name):
+        return value.text  # What function it is, the primitive's `from_printed` has to know.
     elif origin is np.dtype or expected is np.dtype:
         if isinstance(value, Name) and value.text in DTYPES:
             return DTYPES[value.text]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, Union, get_args, get_origin
 
@@ -51,7 +52,8 @@ def values(draw: st.DrawFn, kind: Any, depth: int) -> Any:
     """A value of a parameter, given the type of the field."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return draw(values(draw(st.sampled_from(arguments)), depth))
+        readable = [argument for argument in arguments if get_origin(argument) is not Callable]
+        return draw(values(draw(st.sampled_from(readable)), depth))
     if origin is tuple and arguments[-1] is Ellipsis:
         return tuple(draw(st.lists(values(arguments[0], depth), max_size=3)))
     if origin is tuple:
