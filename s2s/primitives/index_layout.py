@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from s2s.ir.dims import Shape, Size, require_same, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ShapedArray
-from s2s.primitive import BatchAxis, Value
-from s2s.primitives.core import broadcast_in_dim, move_batch_axis
-from s2s.primitives.creation import iota
+from s2s.primitive import BatchAxis, Producer, Value
+from s2s.primitives.core import BroadcastInDim, broadcast_in_dim, defined_by, move_batch_axis
+from s2s.primitives.creation import Iota, iota
 from s2s.trace import aval
 
 
@@ -197,3 +197,18 @@ def example_numbers(size: Size, indices: Sequence[Value]) -> Value:
     """The number of the example, as an index that goes with batched ones."""
     shape = next(aval(i).shape for i in indices if aval(i).ndim)
     return broadcast_in_dim(iota(INT64, size), shape, (0,))
+
+
+def are_distinct(indices: Sequence[Value], producer: Producer) -> bool:
+    """Whether no two places that the indices address are the same, as far as is known: along each
+    axis of the indices one of them counts 0, 1, 2, ..."""
+    counted: set[int] = set()
+    for index in indices:
+        axes: Sequence[int] = range(aval(index).ndim)
+        repeated = defined_by(index, BroadcastInDim, producer)
+        if repeated is not None:
+            axes, (index,) = repeated[0].broadcast_dimensions, repeated[1]
+        count = defined_by(index, Iota, producer)
+        if count is not None:
+            counted.add(axes[count[0].dimension])
+    return len(counted) == max(aval(index).ndim for index in indices)

@@ -7,19 +7,20 @@ NumPy has them: `x[rows, cols]` is `gather x rows cols`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from s2s.ir.dims import Shape, Size, require_same
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ShapedArray
-from s2s.primitive import BatchAxis, Linear, Precedence, Primitive, Value, Zero
+from s2s.primitive import BatchAxis, Linear, Precedence, Primitive, Producer, Value, Zero
 from s2s.primitives.core import full, instantiate, move_batch_axis, reshape
 from s2s.primitives.creation import iota
 from s2s.primitives.index_layout import (
     GatherDimensionNumbers,
     GatherScatterMode,
     ScatterDimensionNumbers,
+    are_distinct,
     batched_indices,
     check_indices,
     example_numbers,
@@ -208,9 +209,20 @@ class Scatter(Primitive):
         scatter_ = self.with_numbers(gather_numbers.of_scatter())
         return bind(scatter_, x, rows, *indices, updates), 0
 
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """Indices that are known to be distinct are marked so: their order does not matter then."""
+        numbers = self.dimension_numbers
+        whole = set(numbers.inserted_window_dims) == set(numbers.scatter_dims_to_operand_dims)
+        indices = args[1:-1]
+        if self.unique_indices or not (whole or all(aval(i).ndim == 0 for i in indices)):
+            return None
+        if self.mode is GatherScatterMode.CLIP or not are_distinct(indices, producer):
+            return None
+        return bind(replace(self, unique_indices=True), *args)
+
     def with_numbers(self, numbers: ScatterDimensionNumbers) -> Scatter:
         """The same scatter with other dimension numbers."""
-        return type(self)(numbers, self.indices_are_sorted, self.unique_indices, self.mode)
+        return replace(self, dimension_numbers=numbers)
 
     def index(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         """What stands between the brackets."""

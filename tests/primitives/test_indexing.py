@@ -56,6 +56,25 @@ def test_of_repeated_indices_the_last_update_has_the_derivative() -> None:
     np.testing.assert_array_equal(u_bar, [0.0, 10.0, 100.0])
 
 
+@pytest.mark.parametrize(
+    "shape, index, distinct",
+    [
+        ((N, 3), lambda n, i: [n, i], True),
+        ((N, 3), lambda n, i: [i, n], True),
+        ((N, 3), lambda n, i: [i, i], False),
+        ((N, 3), lambda n, i: [0, 1], True),
+    ],
+)
+def test_indices_that_count_are_distinct(shape: Any, index: Any, distinct: bool) -> None:
+    def add(x: Any, i: Any, u: Any) -> Any:
+        indices = index(lax.iota(np.dtype(np.int64), (K,)), i)
+        updates = u if indices[1] != 1 else lax.index_in_dim(u, 0, 0)
+        return [lax.put_at(x, [0, 1], indices, updates, add=True)]
+
+    made = make(add, [f64(*shape), i64(K), f64(K)], folding=True)
+    assert made.eqns[-1].primitive.unique_indices is distinct
+
+
 def test_an_index_outside_raises_as_in_numpy() -> None:
     made = make(lambda x, i: [lax.take_at(x, [0], [i])], [f64(3), i64()])
     with pytest.raises(IndexError):
