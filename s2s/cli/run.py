@@ -16,7 +16,7 @@ from s2s.cli.command import command_words
 from s2s.cli.options import Options
 from s2s.cli.progress import Progress
 from s2s.cli.transformed import compiled, transformed
-from s2s.cli.types import outer_types, users_function
+from s2s.cli.types import kept_sizes, outer_types, users_function
 from s2s.errors import UserError
 from s2s.frontend.argument_types import ArgumentType, ArgumentTypes, argument_types, generalise
 from s2s.frontend.load import load, load_module
@@ -72,19 +72,19 @@ def run(options: Options) -> int:
             further=[*signature(fun).parameters],
         )
         progress.step(f"tracing and transforming {name}")
-        module = _generate(fun, found, options)
+        module, types = _generate(fun, found, options)
         if options.show_jaxpr:
             text = f"{module.closed}\n"
         else:
             text = files.signed(module.text)
-        verified = ""
+        notes = [kept_sizes(found, types)]
         if options.verify and not options.check and not options.show_jaxpr:
             progress.step(f"verifying {_name(fun, options)}")
-            verified = _verified(fun, module, text, found, options)
+            notes.append(_verified(fun, module, text, found, options))
     if options.check and output is not None:
         return _check(output, text)
-    if verified:
-        print(verified, file=sys.stderr)
+    for note in filter(None, notes):
+        print(f"s2s: {note}", file=sys.stderr)
     if output is not None:
         files.replace(output, text)
     else:
@@ -103,13 +103,18 @@ def _name(fun: Callable[..., Any], options: Options) -> str:
     return options.name or function_name(fun)
 
 
-def _generate(fun: Callable[..., Any], found: ArgumentTypes, options: Options) -> GeneratedModule:
+def _generate(
+    fun: Callable[..., Any], found: ArgumentTypes, options: Options
+) -> tuple[GeneratedModule, Mapping[str, ArgumentType]]:
+    """The module, and the types of the user's function's arguments as they were generalised."""
     if options.name is not None and not options.name.isidentifier():
         raise UserError(f"--name {options.name}: that is no name for a function.")
 
-    def attempt(types: Mapping[str, ArgumentType]) -> GeneratedModule:
+    def attempt(
+        types: Mapping[str, ArgumentType],
+    ) -> tuple[GeneratedModule, Mapping[str, ArgumentType]]:
         outer = outer_types(fun, types, found.given)
-        return generate(fun, outer, options.name, command_words(options))
+        return generate(fun, outer, options.name, command_words(options)), types
 
     return generalise(found.types, found.examples, attempt)
 
@@ -147,12 +152,12 @@ def _verified(
 def _line(name: str, report: Report) -> str:
     if not report.points:
         return (
-            f"s2s: {name} is not verified: at all random arguments that were tried, your function "
+            f"{name} is not verified: at all random arguments that were tried, your function "
             f"{report.problem}."
         )
     plural = "s" if report.points > 1 else ""
     return (
-        f"s2s: {name} verified at {report.points} random point{plural}, "
+        f"{name} verified at {report.points} random point{plural}, "
         f"largest relative error {report.largest_error:.1e}"
     )
 

@@ -14,7 +14,7 @@ from s2s.api.batching import Vmap
 from s2s.api.derivatives import JvpFunction
 from s2s.api.transformed import Transformed, function_name, signature
 from s2s.errors import UserError
-from s2s.frontend.argument_types import ArgumentType
+from s2s.frontend.argument_types import ArgumentType, ArgumentTypes, render
 from s2s.ir.dims import Size, dimension, names_of
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import flatten, unflatten
@@ -44,6 +44,25 @@ def outer_types(
     if isinstance(fun, Vmap):
         return _batched(fun, inner, given)
     return inner
+
+
+def kept_sizes(found: ArgumentTypes, types: Mapping[str, ArgumentType]) -> str:
+    """A note about the arguments that keep a size of the example; empty if there are none.
+
+    `types` are the types in `found`, generalised.
+    """
+    kept = [
+        f"{name}: {render(argument)}"
+        for name, argument in types.items()
+        if found.types[name] is found.examples.get(name)
+        and any(
+            isinstance(size, int) and size > 1
+            for leaf in flatten(argument)[0]
+            if isinstance(leaf, ShapedArray)
+            for size in leaf.shape
+        )
+    ]
+    return f"sizes of the example are kept, as they are needed: {', '.join(kept)}" if kept else ""
 
 
 def _batched(

@@ -150,6 +150,22 @@ def test_sizes_are_general_whatever_the_example_was(folder):
         assert "w: float64[n]" in text and "x: float64[n]" in text
 
 
+def test_sizes_that_are_kept_are_named(folder, capsys):
+    (folder / "model.py").write_text(
+        "import numpy as np\n\n"
+        "def chain(angles, x):\n"
+        "    for angle in angles:\n"
+        "        x = x * angle\n"
+        "    return np.sum(x)\n"
+    )
+    command = ["grad", "model.py:chain", "--example", "(np.ones(3), np.ones(2))"]
+    assert main([*command, "-o", "out.py"]) == 0
+    assert (
+        "s2s: sizes of the example are kept, as they are needed: angles: f64[3]\n"
+    ) in capsys.readouterr().err
+    assert "x: float64[n]" in (folder / "out.py").read_text()
+
+
 def test_jaxpr(folder, capsys):
     assert main(["jaxpr", "grad", "model.py:energy", "-o", "ignored.py"]) == 0
     assert "{ lambda ; a:f64[n] b:f64[]. let" in capsys.readouterr().out
