@@ -216,7 +216,16 @@ class ReduceSum(AxesReduction, Structural):
         if all(same_size(shape[axis], 1) for axis in self.axes):
             kept = [size for axis, size in enumerate(shape) if axis not in self.axes]
             return reshape(args[0], tuple(kept))
-        return None
+        repeated = defined_by(args[0], BroadcastInDim, producer)
+        if repeated is None or not set(self.axes).isdisjoint(repeated[0].broadcast_dimensions):
+            return None
+        count = product([shape[axis] for axis in self.axes])
+        kept = [axis for axis in range(len(shape)) if axis not in self.axes]
+        return broadcast_in_dim(
+            times_size(repeated[1][0], count),
+            tuple(shape[axis] for axis in kept),
+            [kept.index(axis) for axis in repeated[0].broadcast_dimensions],
+        )
 
 
 def reduce_sum(operand: Value, axes: Sequence[int]) -> Value:
@@ -324,12 +333,16 @@ class Reshape(Structural):
         (x,) = args
         if same_shape(aval(x).shape, self.new_sizes):
             return x
+        if aval(x).ndim == 0:
+            return broadcast_in_dim(x, self.new_sizes, ())
         inner = defined_by(x, Reshape, producer)
         if inner is not None:
             return reshape(inner[1][0], self.new_sizes)
         grown = defined_by(x, BroadcastInDim, producer)
         if grown is not None and grown[0].adds_axes_of_size_1(aval(grown[1][0])):
             return reshape(grown[1][0], self.new_sizes)
+        if grown is not None and not grown[0].broadcast_dimensions:
+            return broadcast_in_dim(grown[1][0], self.new_sizes, ())
         return None
 
 
@@ -356,6 +369,15 @@ def instantiate(value: Value) -> Value:
 def fill(value: Value, shape: Shape) -> Value:
     """A rank-0 value repeated over `shape`; an array as it is."""
     return broadcast_in_dim(value, shape, ()) if shape and aval(value).ndim == 0 else value
+
+
+def times_size(value: Value, size: Size) -> Value:
+    """`value` times a number of elements."""
+    # Here, since these modules are written with this one.
+    from s2s.primitives.arithmetic import mul
+    from s2s.primitives.creation import dim_as_value
+
+    return mul(value, convert_element_type(dim_as_value(size), aval(value).dtype))
 
 
 def unbroadcast(ct: Value, operand: ShapedArray) -> Value:
