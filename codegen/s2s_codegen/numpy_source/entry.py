@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from s2s.ir.dims import Dim, Size, dimension, names_of, same_size
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, flatten
 from s2s_codegen.numpy_source.expression import tuple_of
-from s2s_codegen.numpy_source.scope import Scope, dtype_name
+from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.statements import Block, Line, Statement
 
 _LINE = 80
@@ -222,7 +223,8 @@ def checking_static(parameters: Sequence[Parameter]) -> list[Statement]:
     for parameter in parameters:
         for path, leaf in access_paths(parameter):
             if isinstance(leaf, Static) and is_writable(leaf.value):
-                operator = "is not" if leaf.value is None or leaf.value is True or leaf.value is False else "!="
+                by_identity = leaf.value is None or isinstance(leaf.value, bool)
+                operator = "is not" if by_identity else "!="
                 message = f"made for {path.replace(chr(34), chr(39))}={leaf.value!r} only"
                 statements.append(
                     Block(f"if {path} {operator} {leaf.value!r}:", raising("ValueError", message))
@@ -233,7 +235,7 @@ def checking_static(parameters: Sequence[Parameter]) -> list[Statement]:
 def is_writable(value: object) -> bool:
     """Whether a fixed value can be written as text and compared."""
     if isinstance(value, tuple):
-        return all(map(is_writable, value))
+        return all(map(is_writable, cast("tuple[object, ...]", value)))
     return value is None or type(value) in (bool, int, float, str)
 
 

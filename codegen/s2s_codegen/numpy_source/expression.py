@@ -48,13 +48,13 @@ class Expression:
     shape: Shape | None = None
 
     def within(self, precedence: Precedence) -> str:
-        """The text for a place where what binds less tightly than `precedence` needs parentheses."""
+        """The text for a place where what binds less tightly needs parentheses."""
         return self.text if self.precedence >= precedence else f"({self.text})"
 
     @property
     def atom(self) -> str:
         """The text for a place before a dot or a bracket."""
-        return self.within(ATOM)
+        return f"({self.text})" if self.text[0].isdigit() else self.within(ATOM)
 
 
 def binary(operator: str, left: Expression, right: Expression) -> Expression:
@@ -66,7 +66,9 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression:
         return Expression(f"{a}**{b}" if simple else f"{a} ** {b}", own)
     above = Precedence(own + 1)
     chains = own is not Precedence.COMPARISON
-    return Expression(f"{left.within(own if chains else above)} {operator} {right.within(above)}", own)
+    return Expression(
+        f"{left.within(own if chains else above)} {operator} {right.within(above)}", own
+    )
 
 
 def negative(operand: Expression) -> Expression:
@@ -78,10 +80,23 @@ def negative(operand: Expression) -> Expression:
     if own is Precedence.PRODUCT and not _OTHER_PRODUCT.search(text):
         if text.startswith("-"):
             return Expression(text[1:], own, operand.shape)
+        first = _first_factor(text)
+        if "**" in first:
+            return Expression(f"-({first}){text[len(first) :]}", own, operand.shape)
         return Expression(f"-{text}", own, operand.shape)
     # Black wants -(x**2), though -x**2 is the same.
     least = ATOM if own is Precedence.POWER or text.startswith("-") else Precedence.UNARY
     return Expression(f"-{operand.within(least)}", Precedence.UNARY, operand.shape)
+
+
+def _first_factor(text: str) -> str:
+    """The first factor of a product."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth == 0 and text.startswith((" * ", " / "), place):
+            return text[:place]
+    return text
 
 
 def is_negative(operand: Expression) -> bool:

@@ -8,6 +8,7 @@ it; black itself is asked only about the rest.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -17,6 +18,7 @@ LINE_LENGTH = 88
 INDENT = "    "
 
 _ASSIGNMENT = re.compile(r"(return|[\w, ]+(?:\[[^=]*\])? [-+*/@]?=) (?=\S)")
+_CALL = re.compile(r"[A-Za-z_][\w.]*\(")
 _TOKEN = re.compile(
     r"""(?P<string>"[^"]*"|'[^']*')|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<other>,|:|\bnot\b)"""
     r"""|\s(?P<operator>\*\*|\+|-|\*|//|/|%|@|<<|>>|&|\^|\||[<>=!]=|<|>|and|or|if|else|in|is)\s"""
@@ -62,18 +64,69 @@ def split(text: str, width: int) -> Sequence[str]:
     head = _ASSIGNMENT.match(text)
     if head is not None:
         start, body = head[1], text[head.end() :]
-        parts = _operands(body)
-        if parts is not None and len(start) + 2 <= width:
-            inner = width - len(INDENT)
-            if len(body) <= inner:
-                return [f"{start} (", INDENT + body, ")"]
-            if all(len(part) <= inner for part in parts):
-                return [f"{start} (", *[INDENT + part for part in parts], ")"]
+        lines = _in_parentheses(f"{start} (", body, width) or _in_call(start, body, width)
+        if lines is not None:
+            return lines
     return _ask_black(text, width)
 
 
+def _in_parentheses(head: str, body: str, width: int) -> list[str] | None:
+    """The body in parentheses, if black puts it there: on one line, or a line for each operand."""
+    parts = _operands(body)
+    if parts is None or len(head) > width:
+        return None
+    if len(parts) == 2 and (body[0] in "([{" or body[-1] in ")}"):
+        return None  # black may split inside of these brackets
+    return _inside(head, body, parts, ")", width)
+
+
+def _in_call(start: str, body: str, width: int) -> list[str] | None:
+    """The arguments of a call on lines of their own, if the body is one call of a function."""
+    name = _CALL.match(body)
+    if name is None or _closing(body, name.end()) != len(body) - 1:
+        return None
+    inside = body[name.end() : -1]
+    arguments = _arguments(inside)
+    parts = [f"{argument}," for argument in arguments]
+    if len(arguments) == 1:
+        parts = _operands(inside) or []
+    head = f"{start} {name[0]}"
+    return _inside(head, inside, parts, ")", width) if len(head) <= width else None
+
+
+def _inside(head: str, body: str, parts: Sequence[str], tail: str, width: int) -> list[str] | None:
+    inner = width - len(INDENT)
+    if len(body) <= inner:
+        return [head, INDENT + body, tail]
+    if parts and all(len(part) <= inner for part in parts):
+        return [head, *[INDENT + part for part in parts], tail]
+    return None
+
+
+def _closing(text: str, start: int) -> int:
+    """The place of the bracket that closes the one before `start`."""
+    depth = 1
+    for token in _TOKEN.finditer(text, start):
+        depth += (token["open"] is not None) - (token["close"] is not None)
+        if depth == 0:
+            return token.start()
+    return -1
+
+
+def _arguments(text: str) -> list[str]:
+    """The arguments between the brackets of a call."""
+    depth = 0
+    places = [-1]
+    for token in _TOKEN.finditer(text):
+        depth += (token["open"] is not None) - (token["close"] is not None)
+        if depth == 0 and token["other"] == ",":
+            places.append(token.start())
+    bounds = [*places, len(text)]
+    return [text[a + 1 : b].strip() for a, b in itertools.pairwise(bounds)]
+
+
 def _operands(text: str) -> list[str] | None:
-    """The text before each of its loosest operators, if it has more than one and no commas."""
+    """The text before each of its loosest operators, if it has some and no commas."""
     depth = 0
     found: list[tuple[int, int]] = []
     for token in _TOKEN.finditer(text):
@@ -89,11 +142,8 @@ def _operands(text: str) -> list[str] | None:
     if not found:
         return None
     loosest = max(priority for priority, _ in found)
-    places = [place for priority, place in found if priority == loosest]
-    if len(places) < 2:
-        return None
-    bounds = [0, *places, len(text)]
-    return [text[a:b].rstrip() for a, b in zip(bounds, bounds[1:], strict=False)]
+    bounds = [0, *[place for priority, place in found if priority == loosest], len(text)]
+    return [text[a:b].rstrip() for a, b in itertools.pairwise(bounds)]
 
 
 @functools.lru_cache(maxsize=1024)

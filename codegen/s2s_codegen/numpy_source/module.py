@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class _Function:
         ]
 
     def _name_arguments(self) -> list[Argument]:
-        """Name the inputs of the jaxpr: the parameters, and the leaves of those that are containers."""
+        """Name the inputs of the jaxpr: parameters, and the leaves of those that are containers."""
         self.names.hold(None, self.description.name)
         for parameter in self.description.parameters:
             if parameter.name in ("np", "math", "scipy"):
@@ -229,9 +229,9 @@ def _parameter_texts(parameters: Sequence[Parameter], scalar: bool) -> list[str]
 def _default_text(parameter: Parameter) -> str | None:
     if parameter.default is NO_DEFAULT:
         return None
-    value = parameter.default
+    value: Any = parameter.default
     if isinstance(value, np.generic):
-        value = value.item()
+        value = cast("Any", value).item()
     return repr(value) if is_writable(value) else "None"
 
 
@@ -299,9 +299,13 @@ def _key(key: object) -> str:
 def _return(statements: list[Statement], returned: str) -> list[Statement]:
     """The return statement; a value that was assigned just before is returned at once."""
     last = statements[-1] if statements else None
-    if isinstance(last, Line) and last.text.startswith(f"{returned} = ") and returned.isidentifier():
+    if (
+        isinstance(last, Line)
+        and last.text.startswith(f"{returned} = ")
+        and returned.isidentifier()
+    ):
         statements.pop()
-        return [Line(f"return {last.text[len(returned) + 3:]}")]
+        return [Line(f"return {last.text[len(returned) + 3 :]}")]
     return [*([BLANK] if len(statements) > 1 else []), Line(f"return {returned}")]
 
 
@@ -334,7 +338,12 @@ def _import_lines(imports: Sequence[str]) -> list[str]:
     standard = [f"import {name}" for name in imports if name == "math"]
     packages = ["import numpy as np"] if "numpy" in imports else []
     packages += ["import scipy"] if "scipy" in imports else []
-    return [*standard, *([""] if standard and packages else []), *packages, *([""] if imports else [])]
+    return [
+        *standard,
+        *([""] if standard and packages else []),
+        *packages,
+        *([""] if imports else []),
+    ]
 
 
 def _depends_on_dtype(text: str) -> bool:
@@ -369,7 +378,10 @@ def compile_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     names = Names()
     inputs = [names.give(var, var.name or "x", lambda _: False) for var in jaxpr.invars]
     scope = Scope(names, name_sizes(jaxpr, names))
-    constants = {names.give(v, "constant", lambda _: False): c for v, c in zip(jaxpr.constvars, closed.consts, strict=True)}
+    constants = {
+        names.give(v, "constant", lambda _: False): c
+        for v, c in zip(jaxpr.constvars, closed.consts, strict=True)
+    }
     writer = Writer(jaxpr, scope)
     body = writer.write()
     returned = f"return [{', '.join(writer.result_texts())}]"

@@ -1,7 +1,11 @@
 """Arrays written into: pad, scatter and dynamic_update_slice as assignments to parts of an array.
 
+What a slice's transpose pads with zeros, for one, becomes
+
     x_bar = np.zeros(x.shape)
     x_bar[1:] = part_bar
+
+or is added to a part of an array that is there already.
 """
 
 from __future__ import annotations
@@ -78,7 +82,7 @@ def placement(eqn: JaxprEqn, scope: Scope) -> Placement:
 
 
 def _new_axes(inner: BroadcastInDim, pad: Pad) -> set[int]:
-    """The axes of size 1 that `inner` puts in and `pad` places, if these are all that it puts in."""
+    """The axes of size 1 that `inner` puts in, if `pad` gives all of them a place."""
     new = {axis for axis in range(len(inner.shape)) if axis not in inner.broadcast_dimensions}
     placed = all(
         same_size(inner.shape[axis], 1)
@@ -104,6 +108,6 @@ def _inside(primitive: Pad, eqn: JaxprEqn, scope: Scope, dropped: set[int]) -> s
     return ", ".join(items)
 
 
-def new_array(eqn: JaxprEqn, placed: Placement, var: Var, hint: str, scope: Scope) -> str:
+def new_array(placed: Placement, var: Var, hint: str, scope: Scope) -> str:
     """The expression of the array that a placement without a base begins with."""
     return scope.filled(placed.fill, var.aval, scope.like(var, hint)).text

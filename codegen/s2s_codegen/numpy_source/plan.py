@@ -38,7 +38,7 @@ class Plan:
     last_use: dict[Var, int] = field(default_factory=dict[Var, int])
     """The last statement that reads a variable; one past the end for results."""
     storage: dict[Var, Var] = field(default_factory=dict[Var, Var])
-    """For a variable whose array may be a view of another's, that other; the one it started from."""
+    """For a variable whose array may be a view of another's, the one that this started from."""
     storage_last_use: dict[Var, int] = field(default_factory=dict[Var, int])
     """The last statement that reads a variable or any view of it."""
 
@@ -148,7 +148,9 @@ def _keep_lines_short(placed: Sequence[Placed], inlined: dict[Var, JaxprEqn]) ->
         eqn = p.eqn
         parts = [var for var in _variables(eqn.invars) if var in inlined]
         total = _own_length(eqn) + sum(
-            length[atom] if not isinstance(atom, Literal) and atom in inlined else _name_length(atom)
+            length[atom]
+            if not isinstance(atom, Literal) and atom in inlined
+            else _name_length(atom)
             for atom in eqn.invars
         )
         limit = LONGEST_PRIMAL if eqn.phase == "primal" else LONGEST_DERIVATIVE

@@ -13,6 +13,8 @@ from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Precedence
 from s2s.primitives.core import ConvertElementType
+from s2s.primitives.creation import Iota
+from s2s.primitives.logic import Eq
 from s2s_codegen.numpy_source.expression import ATOM, Expression, binary, call, negative, tuple_of
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.plan import Plan
@@ -67,7 +69,21 @@ class Scope:
         eqn = self.definition(atom)
         if eqn is None or not isinstance(eqn.primitive, ConvertElementType):
             return atom
-        return eqn.invars[0]
+        return atom if self.is_identity_matrix(eqn) else eqn.invars[0]
+
+    def is_identity_matrix(self, eqn: JaxprEqn) -> bool:
+        """Whether an equation converts the comparison of the numbers of rows and of columns."""
+        comparison = self.definition(eqn.invars[0])
+        if comparison is None or not isinstance(comparison.primitive, Eq):
+            return False
+        counted = [self.definition(atom) for atom in comparison.invars]
+        axes = [
+            found.primitive.dimension
+            for found in counted
+            if found is not None and isinstance(found.primitive, Iota)
+        ]
+        shape = comparison.outvars[0].aval.shape
+        return axes == [0, 1] and len(shape) == 2 and same_size(*shape)
 
     def whole(self, atom: Atom) -> Expression:
         """The expression of an operand in the shape that its type says."""
@@ -99,7 +115,7 @@ class Scope:
         if aval.dtype.kind == "b" and number.text == "False":
             return call("np.zeros", shape, *dtype)
         same = number.text.isdecimal() or number.text in ("True", "False")
-        exact = same and aval.dtype in (np.int64, np.bool_)
+        exact = same and aval.dtype.name in ("int64", "bool")
         return call("np.full", shape, number, *([] if exact else dtype))
 
     def like(self, var: Var, hint: str) -> str | None:
@@ -144,7 +160,8 @@ class Scope:
 
     def _order(self, atom: str | FloorDiv) -> int:
         """Sizes are multiplied in the order in which they stand in shapes: `n * k`."""
-        return list(self.size_names).index(atom) if atom in self.size_names else len(self.size_names)
+        places = list(self.size_names)
+        return places.index(atom) if isinstance(atom, str) else len(places)
 
     def _named(self, name: str) -> Expression:
         self.sizes_read.add(name)
@@ -167,8 +184,8 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 
 def literal(atom: Literal) -> Expression:
     """A number as Python writes it: what it meets gives it its element type."""
-    value = atom.value
-    number = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+    value: Any = atom.value
+    number: Any = value.item() if hasattr(value, "item") else value
     if isinstance(number, float):
         if not math.isfinite(number):
             return _not_finite(number, "math" if atom.aval.weak_type else "np")

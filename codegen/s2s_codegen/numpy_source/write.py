@@ -121,7 +121,9 @@ class Writer:
         if isinstance(eqn.primitive, BroadcastInDim) and not expression.shape:
             # A statement of its own: it is a result, or the user gave it a name.
             like = self.scope.like(var, hint)
-            expression = self.scope.filled(expression, var.aval, like) if var.aval.shape else expression
+            expression = (
+                self.scope.filled(expression, var.aval, like) if var.aval.shape else expression
+            )
         elif var in self.results:
             expression = self.scope.broadcast(expression, var)
             if expression.text.startswith("np.broadcast_to("):
@@ -181,7 +183,9 @@ def line_comment(line: Source) -> str:
 def write(primitive: Primitive, eqn: JaxprEqn, writer: Writer) -> None:
     """Write the statement or statements of an equation; by default, one assignment."""
     if primitive.multiple_results:
-        names = [writer.scope.names.give(v, writer.hint(eqn, v), writer.is_dead) for v in eqn.outvars]
+        names = [
+            writer.scope.names.give(v, writer.hint(eqn, v), writer.is_dead) for v in eqn.outvars
+        ]
         writer.line(f"{', '.join(names)} = {writer.scope.spell(eqn).text}")
         return
     writer.assign(eqn, writer.scope.spell(eqn))
@@ -193,7 +197,7 @@ def write(primitive: Primitive, eqn: JaxprEqn, writer: Writer) -> None:
 def write_placed(
     primitive: DynamicUpdateSlice | Pad | Scatter, eqn: JaxprEqn, writer: Writer
 ) -> None:
-    """Write an assignment to a part of an array: of a new one, or of one that is not needed else."""
+    """Write an assignment to a part of an array, a new one or one that nothing else needs."""
     (var,) = eqn.outvars
     placed = placement(eqn, writer.scope)
     names = writer.scope.names
@@ -205,7 +209,7 @@ def write_placed(
     else:
         hint = writer.hint(eqn, var)
         if placed.base is None:
-            array = new_array(eqn, placed, var, hint, writer.scope)
+            array = new_array(placed, var, hint, writer.scope)
             operator = "+" if placed.repeats else ""
         else:
             array = method(writer.scope.whole(placed.base), "copy").text
@@ -262,9 +266,7 @@ def _opposite(sign: str) -> str:
     return "-" if sign == "+" else "+"
 
 
-def _write_sum_with_parts(
-    eqn: JaxprEqn, terms: Sequence[tuple[str, Atom]], writer: Writer
-) -> None:
+def _write_sum_with_parts(eqn: JaxprEqn, terms: Sequence[tuple[str, Atom]], writer: Writer) -> None:
     """Write a sum of which some terms are zero but for a part: the parts are added in place."""
     (var,) = eqn.outvars
     scope = writer.scope
@@ -277,7 +279,11 @@ def _write_sum_with_parts(
         else:
             whole.append((sign, atom))
     old = next(
-        (a for s, a in whole if s == "+" and isinstance(a, Var) and writer.may_be_overwritten(a, var)),
+        (
+            a
+            for s, a in whole
+            if s == "+" and isinstance(a, Var) and writer.may_be_overwritten(a, var)
+        ),
         None,
     )
     others = [atom for _, atom in terms if atom is not old]
@@ -301,9 +307,7 @@ def _write_sum_with_parts(
         writer.line(part.put(name, "" if first else sign))
 
 
-def _sum_of_whole(
-    whole: Sequence[tuple[str, Atom]], var: Var, writer: Writer
-) -> Expression | None:
+def _sum_of_whole(whole: Sequence[tuple[str, Atom]], var: Var, writer: Writer) -> Expression | None:
     """The sum of the terms that are no parts, as an array of its own; None if there are none."""
     scope = writer.scope
     total: Expression | None = None

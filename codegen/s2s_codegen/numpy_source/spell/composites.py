@@ -51,9 +51,7 @@ def _is_size(atom: Atom, size: Size, scope: Scope) -> bool:
     )
 
 
-def spell_keeping_axes(
-    primitive: BroadcastInDim, eqn: JaxprEqn, scope: Scope
-) -> Expression | None:
+def spell_keeping_axes(primitive: BroadcastInDim, eqn: JaxprEqn, scope: Scope) -> Expression | None:
     """`np.sum(x, axis=1, keepdims=True)` for a reduction whose axes are put in again, of size 1."""
     reduction = scope.definition(eqn.invars[0])
     if reduction is None:

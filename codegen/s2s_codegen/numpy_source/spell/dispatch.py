@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import cast
 
 from s2s.ir.dims import Dim, Shape, names_of, same_shape, same_size
 from s2s.ir.jaxpr import Atom, JaxprEqn
@@ -31,13 +32,11 @@ def _note_sizes(value: object, scope: Scope) -> None:
     if isinstance(value, Dim):
         scope.sizes_read.update(names_of(value))
     elif isinstance(value, tuple):
-        for item in value:
+        for item in cast("tuple[object, ...]", value):
             _note_sizes(item, scope)
 
 
-def joint_shape(
-    own: Shape, atoms: Sequence[Atom], operands: Sequence[Expression]
-) -> Shape | None:
+def joint_shape(own: Shape, atoms: Sequence[Atom], operands: Sequence[Expression]) -> Shape | None:
     """The shape that operands broadcast to; None where it is `own`, that of the result's type."""
     shape: Shape = ()
     for atom, x in zip(atoms, operands, strict=True):

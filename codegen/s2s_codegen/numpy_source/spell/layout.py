@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from s2s.ir.dims import Dim, Shape, Size, same_size
 from s2s.ir.jaxpr import JaxprEqn
 from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape, Transpose
@@ -9,6 +11,7 @@ from s2s.primitives.layout import Rev, Slice, Squeeze
 from s2s_codegen.numpy_source.expression import (
     Expression,
     attribute,
+    call,
     index,
     method,
     slice_of,
@@ -37,7 +40,7 @@ def spell_broadcast(primitive: BroadcastInDim, eqn: JaxprEqn, scope: Scope) -> E
     if len(axes) == rank - first:
         return Expression(x.text, x.precedence, shape)
     items = [":" if axis in sizes else "None" for axis in range(first, rank)]
-    return Expression(f"{x.atom}[{', '.join(items)}]", shape=shape)
+    return Expression(index(x, items).text, shape=shape)
 
 
 @spell.register
@@ -69,9 +72,7 @@ def reshaped(x: Expression, old: Shape, new: Shape, scope: Scope) -> Expression:
     if len(new) == 1:
         return method(x, "ravel")
     symbolic = [axis for axis, size in enumerate(new) if isinstance(size, Dim)]
-    sizes = [
-        "-1" if symbolic == [axis] else scope.size(size).text for axis, size in enumerate(new)
-    ]
+    sizes = ["-1" if symbolic == [axis] else scope.size(size).text for axis, size in enumerate(new)]
     return method(x, "reshape", *sizes)
 
 
@@ -151,9 +152,12 @@ def position_text(scope: Scope, place: Size, size: Size) -> str:
 
 @spell.register
 def spell_conversion(primitive: ConvertElementType, eqn: JaxprEqn, scope: Scope) -> Expression:
-    x = scope.expression(eqn.invars[0])
     old, new = eqn.invars[0].aval, eqn.outvars[0].aval
     name = dtype_name(new.dtype)
+    if scope.is_identity_matrix(eqn):
+        dtype = [] if new.dtype == np.float64 else [f"dtype={name}"]
+        return call("np.eye", scope.size(new.shape[0]), *dtype)
+    x = scope.expression(eqn.invars[0])
     if new.weak_type:
         return Expression(f"{name}({x.text})", shape=())
     if not old.shape:
