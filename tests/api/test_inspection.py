@@ -10,10 +10,7 @@ from tests.api.functions import loss
 def test_make_jaxpr():
     jaxpr = s2s.make_jaxpr(lambda x, y: np.sin(x) * y)(np.float64(1.0), np.ones(3))
     assert str(jaxpr) == (
-        "{ lambda ; a:f64[] b:f64[3]. let\n"
-        "    c:f64[] = sin a\n"
-        "    d:f64[3] = mul c b\n"
-        "  in (d,) }"
+        "{ lambda ; a:f64[] b:f64[3]. let c:f64[] = sin a; d:f64[3] = mul c b in (d,) }"
     )
 
 
