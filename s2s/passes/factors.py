@@ -82,6 +82,11 @@ class Product:
         """Whether this is -x. It costs nothing to absorb the sign wherever x is used."""
         return self.coefficient == -1.0 and len(self.numerators) == 1 and not self.denominators
 
+    @property
+    def is_number(self) -> bool:
+        """Whether all elements are the same: a product of factors of rank 0, broadcast or not."""
+        return not any(aval(f).shape for f in (*self.numerators, *self.denominators))
+
     def split(self) -> tuple[Product, Product]:
         """The factors of rank 0 with the coefficient, and the others.
 
@@ -242,7 +247,7 @@ def _product(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
             return _sum(eqn, x, y, 1.0)
         case "sub", (x, y):
             return _sum(eqn, x, y, -1.0)
-        case "broadcast_in_dim", (x,) if isinstance(x, Product) and not x.aval.shape:
+        case "broadcast_in_dim", (x,) if isinstance(x, Product) and x.is_number:
             return x.of_type(result)
         case ("broadcast_in_dim" | "reduce_sum" | "transpose" | "reshape" | "squeeze"), (x,):
             return _pulled_out(eqn, operands)
