@@ -74,13 +74,13 @@ class ExampleSizes(dims.Assumptions):
 
     def assume_at_least(self, name: str, least: int) -> None:
         if self.sizes.get(name, least) < least:
-            self._fix(f"whether {name} >= {least}", dims.dimension(name))
+            self._fix(f"whether {name} >= {least}", dims.dimension(name), _is_number)
         super().assume_at_least(name, least)
 
     def number(self, size: Dim) -> int:
         if self._value(size) is None:
             return super().number(size)
-        self._fix(f"the value of {size}", size)
+        self._fix(f"the value of {size}", size, _is_number)
 
     def _value(self, size: Size) -> int | None:
         """The example's value of a size; None if it depends on a name that has none."""
@@ -89,22 +89,37 @@ class ExampleSizes(dims.Assumptions):
 
     def _keep_positive(self, question: str, size: Size) -> None:
         """See to it that `size` is at least 0, as it is in the example, by a bound or a number."""
-        bound = dims.bound_on_one_name(size) if isinstance(size, Dim) else None
+        bound = _lower_bound(size)
         if bound is None:
-            self._fix(question, size)
+            self._fix(question, size, lambda fixed: _lower_bound(fixed) is not None)
         self.assume_at_least(*bound)
 
     def _make_zero(self, question: str, difference: Dim) -> NoReturn:
         solved = _solve(difference, self.sizes)
         if solved is None:
-            self._fix(question, difference)
+            self._fix(question, difference, lambda fixed: dims.same_size(fixed, 0))
         raise Restart(dict([solved]))
 
-    def _fix(self, question: str, size: Size) -> NoReturn:
-        names = sorted(dims.names_of(size))
-        if not names or not self.sizes.keys() >= set(names):
-            raise dims.UndecidedDimension(question, names)
-        raise Restart({name: self.sizes[name] for name in names})
+    def _fix(self, question: str, size: Size, is_settled: Callable[[Size], bool]) -> NoReturn:
+        """Fix one name in `size` to its number if that settles the question; else all of them."""
+        names = dims.names_of(size)
+        # The last axes are rather those of a fixed size, such as the coordinates of points.
+        for name in reversed([name for name in self.sizes if name in names]):
+            alone = {name: self.sizes[name]}
+            if is_settled(dims.substitute(size, alone)):
+                raise Restart(alone)
+        if not names or not names <= self.sizes.keys():
+            raise dims.UndecidedDimension(question, sorted(names))
+        raise Restart({name: self.sizes[name] for name in sorted(names)})
+
+
+def _is_number(size: Size) -> bool:
+    return isinstance(size, int)
+
+
+def _lower_bound(size: Size) -> tuple[str, int] | None:
+    """`n >= k` if that is what makes `size` at least 0."""
+    return dims.bound_on_one_name(size) if isinstance(size, Dim) else None
 
 
 def _solve(difference: Dim, names: Collection[str]) -> tuple[str, Size] | None:
