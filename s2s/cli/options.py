@@ -24,8 +24,10 @@ _WITH_WRT = {"grad", "value-and-grad", "jvp", "vjp", "jacfwd", "jacrev", "hessia
 _WITH_AUX = {"grad", "value-and-grad", "jacfwd", "jacrev", "hessian"}
 
 _TYPES_HELP = """\
-Types of arguments are taken from --args, from an example, from annotations, from a doctest in the
-function's docstring, or from defaults. Named sizes such as n stand for any size.
+The types of the arguments are taken from --args, from an example, from annotations, from a doctest
+in the docstring, or from defaults. Named sizes such as n stand for any size; those of an example
+become named where they can. --args speaks of the generated function, everything else of yours:
+where vmap makes a batch of an argument, the generated function's has one axis more.
 """
 
 _EPILOG = """\
