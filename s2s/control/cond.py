@@ -26,7 +26,7 @@ from s2s.control.bodies import (
 from s2s.control.branch_split import CalleeSplit, split_callee
 from s2s.control.higher_order import HigherOrder
 from s2s.control.tidy import Operands, Source, identity, rebuilt
-from s2s.control.user_functions import Body, converting, fits, join, place, same_kind, trace_body
+from s2s.control.user_functions import Body, converting, fits, join, place, same_kind, share_consts, trace_body
 from s2s.ir.dims import Size, require_same, same_shape
 from s2s.ir.dtypes import BOOL
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
@@ -42,7 +42,7 @@ from s2s.primitives.core import (
 )
 from s2s.primitives.creation import Empty
 from s2s.primitives.logic import bitwise_not, eq, ne, select_n
-from s2s.trace import Tracer, aval, bind, evaluate, inline, make
+from s2s.trace import aval, bind, evaluate, inline, make
 from s2s.tree import flatten, leaf_paths, unflatten
 
 INDEX = np.dtype(np.int32)
@@ -398,22 +398,9 @@ def _choose(
     avals = [aval(leaf) for leaf in leaves]
     bodies = [trace_body(f, list(structure.children), avals) for f in functions]
     bodies = _with_results_of_one_type(bodies, what)
-    consts: dict[int, Value] = {}
-    for body in bodies:
-        consts.update({_identity(const): const for const in body.consts})
-    branches: list[ClosedJaxpr] = []
-    for body in bodies:
-        own = dict(zip(map(_identity, body.consts), body.jaxpr.jaxpr.invars, strict=False))
-        given = [own.get(key) or Var(aval(const)) for key, const in consts.items()]
-        jaxpr = body.jaxpr.jaxpr
-        invars = [*given, *jaxpr.invars[len(body.consts) :]]
-        branches.append(ClosedJaxpr(Jaxpr([], invars, jaxpr.eqns, jaxpr.outvars)))
-    results = bind(Cond(tuple(branches)), index, *consts.values(), *leaves)
+    branches, consts = share_consts(bodies)
+    results = bind(Cond(tuple(branches)), index, *consts, *leaves)
     return unflatten(bodies[0].result, results)
-
-
-def _identity(const: Value) -> int:
-    return id(const.variable) if isinstance(const, Tracer) else id(const)
 
 
 def _with_results_of_one_type(bodies: Sequence[Body], what: str) -> list[Body]:

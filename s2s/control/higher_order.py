@@ -33,9 +33,9 @@ class HigherOrder(Primitive):
 
     def key(self) -> Hashable:
         """Equal for primitives that are interchangeable."""
-        return (type(self), *[_key(value) for value in self._fields().values()])
+        return (type(self), *[_key(value) for value in self.fields().values()])
 
-    def _fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """The fields, which are the parameters but for a `name`: the class has one of its own."""
         fields = dataclasses.fields(cast(Any, self))
         return {field.name: getattr(self, field.name) for field in fields}
@@ -44,19 +44,19 @@ class HigherOrder(Primitive):
     def jaxprs(self) -> list[ClosedJaxpr]:
         """The jaxprs in the parameters."""
         found: list[ClosedJaxpr] = []
-        for value in self._fields().values():
+        for value in self.fields().values():
             values: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
             found.extend(item for item in values if isinstance(item, ClosedJaxpr))
         return found
 
     def with_jaxprs(self, transform: Callable[[ClosedJaxpr], ClosedJaxpr]) -> Primitive:
-        return self._with({name: _mapped(v, transform) for name, v in self._fields().items()})
+        return self._with({name: _mapped(v, transform) for name, v in self.fields().items()})
 
     def with_sizes(self, sizes: Mapping[str, Size]) -> Primitive:
-        return self._with({name: substitute_in(v, sizes) for name, v in self._fields().items()})
+        return self._with({name: substitute_in(v, sizes) for name, v in self.fields().items()})
 
     def _with(self, fields: dict[str, Any]) -> Primitive:
-        if all(fields[name] is value for name, value in self._fields().items()):
+        if all(fields[name] is value for name, value in self.fields().items()):
             return self
         return dataclasses.replace(cast(Any, self), **fields)
 

@@ -10,10 +10,10 @@ from typing import Any
 from s2s.control.bodies import explicit_consts
 from s2s.ir.dims import require_same
 from s2s.ir.dtypes import promote
-from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
 from s2s.primitive import Value
 from s2s.primitives.core import convert_element_type
-from s2s.trace import aval, builder_in_force, inline, make
+from s2s.trace import Tracer, aval, inline, make
 from s2s.tree import TreeDef, flatten, leaf_paths, unflatten
 
 
@@ -70,10 +70,8 @@ def trace_body(
         found.append(structure)
         return results
 
-    builder = builder_in_force()
-    closed = make(
-        flat, avals, _leaf_names(names or _parameters(fun), structures), builder.source if builder is not None else None
-    )
+    # Not with the line in force as the first one: in a body stand the lines of the body.
+    closed = make(flat, avals, _leaf_names(names or _parameters(fun), structures))
     jaxpr, consts = explicit_consts(closed)
     return Body(jaxpr, consts, found[-1])
 
@@ -227,3 +225,37 @@ def join(avals: Sequence[ShapedArray]) -> ShapedArray:
     if strong:
         return strong[0]
     return ShapedArray((), promote(*[(a.dtype, True) for a in avals])[0], weak_type=True)
+
+
+def share_consts(bodies: Sequence[Body]) -> tuple[list[ClosedJaxpr], list[Value]]:
+    """The jaxprs of several functions, each with an input for each value that one closes over."""
+    consts: dict[int, Value] = {}
+    for body in bodies:
+        consts.update({identity(const): const for const in body.consts})
+    return [with_consts(body, list(consts.values())) for body in bodies], list(consts.values())
+
+
+def with_consts(body: Body, consts: Sequence[Value]) -> ClosedJaxpr:
+    """The jaxpr of a function with an input for each of `consts`.
+
+    Arrays that the function closes over beside these are constants of it. Raises TypeError if it
+    closes over another traced value.
+    """
+    jaxpr = body.jaxpr.jaxpr
+    own = dict(zip(map(identity, body.consts), jaxpr.invars, strict=False))
+    given = [own.pop(identity(const), None) or Var(aval(const)) for const in consts]
+    values = {identity(const): const for const in body.consts}
+    for key in own:
+        if isinstance(values[key], Tracer):
+            raise TypeError(
+                f"a rule with symbolic zeros takes a value of type {aval(values[key])} from outside "
+                "that it does not take if no tangent is zero"
+            )
+    invars = [*given, *jaxpr.invars[len(body.consts) :]]
+    rest = tuple(values[key] for key in own)
+    return ClosedJaxpr(Jaxpr(list(own.values()), invars, jaxpr.eqns, jaxpr.outvars), rest)
+
+
+def identity(const: Value) -> int:
+    """Equal for what is one value that functions close over."""
+    return id(const.variable) if isinstance(const, Tracer) else id(const)

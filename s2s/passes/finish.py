@@ -21,19 +21,21 @@ def finish(closed: ClosedJaxpr) -> ClosedJaxpr:
 
     A call stays one if its callee is called twice or more.
     """
-    while True:
-        calls: Counter[Primitive] = Counter()
-        _count_calls(closed, calls, set())
-
-        def replace(primitive: Primitive, operands: Sequence[Value]) -> Sequence[Value] | None:
-            if primitive.is_call and calls[primitive] == 1:
-                return inline_call(with_fresh_dimensions(primitive.jaxprs[0]), *operands)
-            return primitive.finish(operands)
-
-        new = _replaced(closed, replace)
-        if new is closed:
-            return closed
+    while (new := _finished_once(closed)) is not closed:
         closed = new
+    return closed
+
+
+def _finished_once(closed: ClosedJaxpr) -> ClosedJaxpr:
+    calls: Counter[Primitive] = Counter()
+    _count_calls(closed, calls, set())
+
+    def replace(primitive: Primitive, operands: Sequence[Value]) -> Sequence[Value] | None:
+        if primitive.is_call and calls[primitive] == 1:
+            return inline_call(with_fresh_dimensions(primitive.jaxprs[0]), *operands)
+        return primitive.finish(operands)
+
+    return _replaced(closed, replace, {})
 
 
 def unpack(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -42,11 +44,13 @@ def unpack(closed: ClosedJaxpr) -> ClosedJaxpr:
     before:  { lambda ; x:f64[] t:f64[]. let b:f64[] = remat2[jaxpr={...}] x t in (b,) }
     after:   { lambda ; x:f64[] t:f64[]. let a:f64[] = cos x; b:f64[] = mul t a in (b,) }
     """
-    while True:
-        new = _replaced(closed, lambda primitive, operands: primitive.unpack(operands))
-        if new is closed:
-            return closed
+
+    def replace(primitive: Primitive, operands: Sequence[Value]) -> Sequence[Value] | None:
+        return primitive.unpack(operands)
+
+    while (new := _replaced(closed, replace, {})) is not closed:
         closed = new
+    return closed
 
 
 def _count_calls(closed: ClosedJaxpr, calls: Counter[Primitive], seen: set[Primitive]) -> None:
@@ -65,8 +69,15 @@ def _count_calls(closed: ClosedJaxpr, calls: Counter[Primitive], seen: set[Primi
 Replace = Callable[[Primitive, Sequence[Value]], Sequence[Value] | None]
 
 
-def _replaced(closed: ClosedJaxpr, replace: Replace) -> ClosedJaxpr:
-    """The jaxpr with equations replaced, here and in all bodies; the same object if none is."""
+def _replaced(
+    closed: ClosedJaxpr, replace: Replace, done: dict[ClosedJaxpr, ClosedJaxpr]
+) -> ClosedJaxpr:
+    """The jaxpr with equations replaced, here and in all bodies; the same object if none is.
+
+    `done` has the bodies that were met before.
+    """
+    if closed in done:
+        return done[closed]
     changed = False
 
     def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
@@ -78,7 +89,7 @@ def _replaced(closed: ClosedJaxpr, replace: Replace) -> ClosedJaxpr:
             return results
         if not eqn.primitive.jaxprs:
             return copy_equation(eqn, operands)
-        primitive = eqn.primitive.with_jaxprs(lambda jaxpr: _replaced(jaxpr, replace))
+        primitive = eqn.primitive.with_jaxprs(lambda jaxpr: _replaced(jaxpr, replace, done))
         changed = changed or primitive is not eqn.primitive
         return copy_equation(
             JaxprEqn(primitive, eqn.invars, eqn.outvars, eqn.source, eqn.phase), operands
@@ -89,7 +100,7 @@ def _replaced(closed: ClosedJaxpr, replace: Replace) -> ClosedJaxpr:
         closed.in_avals,
         [var.name for var in closed.jaxpr.invars],
     )
-    if not changed:
-        return closed
-    check(made.jaxpr)
-    return made
+    if changed:
+        check(made.jaxpr)
+    done[closed] = made if changed else closed
+    return done[closed]
