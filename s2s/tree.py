@@ -11,14 +11,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 
 @dataclass(frozen=True)
 class TreeDef:
-    """The structure of a container. `keys` are dict keys, field names or indices of the children."""
+    """The structure of a container.
 
-    kind: type | None
+    `keys` are the dict keys, field names or indices of the children.
+    """
+
+    kind: type[Any] | None
     """The class of the container; None for a leaf; NoneType for None, which has no leaves."""
     keys: tuple[Hashable, ...] = ()
     children: tuple[TreeDef, ...] = ()
@@ -49,17 +52,17 @@ LEAF = TreeDef(None)
 
 def is_namedtuple(value: Any) -> bool:
     """Whether a value is an instance of a NamedTuple class."""
-    return isinstance(value, tuple) and hasattr(type(value), "_fields")
+    return isinstance(value, tuple) and hasattr(cast("Any", value), "_fields")
 
 
 def _children(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...]] | None:
     if value is None:
         return (), ()
     if isinstance(value, dict):
-        items: dict[Hashable, Any] = value
+        items = cast("dict[Hashable, Any]", value)
         return tuple(items.keys()), tuple(items.values())
-    if isinstance(value, tuple) and is_namedtuple(value):
-        return tuple(type(value)._fields), tuple(value)  # type: ignore[attr-defined]
+    if is_namedtuple(value):
+        return tuple(value._fields), tuple(value)
     if type(value) in (list, tuple):
         return tuple(range(len(value))), tuple(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -78,13 +81,16 @@ def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[li
             leaves.append(node)
             return LEAF
         keys, children = found
-        return TreeDef(type(node), keys, tuple(visit(child) for child in children))
+        kind = cast("type[Any]", type(node))
+        return TreeDef(kind, keys, tuple(visit(child) for child in children))
 
     return leaves, visit(tree)
 
 
 def unflatten(structure: TreeDef, leaves: Sequence[Any]) -> Any:
-    """The container of the given structure with the given leaves."""
+    """The container of the given structure with the given leaves. ValueError if they do not fit."""
+    if len(leaves) != structure.num_leaves:
+        raise ValueError(f"{structure} has {structure.num_leaves} leaves, not {len(leaves)}")
     remaining = iter(leaves)
 
     def build(node: TreeDef) -> Any:
@@ -100,18 +106,18 @@ def unflatten(structure: TreeDef, leaves: Sequence[Any]) -> Any:
 
 def build_node(node: TreeDef, children: Sequence[Any]) -> Any:
     """A container of one level from its children."""
-    kind = node.kind
-    assert kind is not None
-    if issubclass(kind, dict):
-        result = kind()
+    assert node.kind is not None
+    construct = cast("Callable[..., Any]", node.kind)
+    if issubclass(node.kind, dict):
+        result = construct()
         result.update(zip(node.keys, children, strict=True))
         return result
-    if kind in (list, tuple):
-        return kind(children)
-    if issubclass(kind, tuple):
-        return kind(*children)
+    if node.kind in (list, tuple):
+        return construct(children)
+    if issubclass(node.kind, tuple):
+        return construct(*children)
     # Not through __init__, which may compute or check on values that are placeholders here.
-    result = object.__new__(kind)
+    result = object.__new__(node.kind)
     for key, child in zip(node.keys, children, strict=True):
         object.__setattr__(result, str(key), child)
     return result

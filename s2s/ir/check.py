@@ -2,66 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Any, NoReturn, cast
+
+import numpy as np
 
 from s2s.ir.dims import same_shape
-from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.dtypes import PYTHON_SCALARS
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var, aval_of
+from s2s.ir.printer import print_equation
 
 
 class JaxprTypeError(TypeError):
-    """A jaxpr that is not well formed: a fault of s2s, never of the user's code."""
+    """A jaxpr that is not well formed: a fault of s2s, or of a text, never of the user's code."""
 
 
 def check(jaxpr: Jaxpr) -> Jaxpr:
     """Jaxpr -> the same jaxpr, or JaxprTypeError.
 
-    Each variable is defined once and before its use, and each equation's results have the types
-    that its primitive's abstract rule gives for its operands.
+    Each variable is defined once and before its use, each literal has the type that it is said to
+    have, and each equation's results have the types that its primitive's abstract rule gives for
+    its operands. The same holds of the jaxprs in parameters, which use only their own variables.
     """
+    if jaxpr.is_checked:
+        return jaxpr
     defined: set[Var] = set()
-    for var in (*jaxpr.constvars, *jaxpr.invars):
-        _define(defined, var)
+    _define(jaxpr, defined, (*jaxpr.constvars, *jaxpr.invars))
     for eqn in jaxpr.eqns:
         for atom in eqn.invars:
             if atom not in defined:
-                _use(defined, atom, eqn)
+                _check_free(jaxpr, atom, eqn)
         if not eqn.types_hold:
-            _check_types(eqn)
-        for var in eqn.outvars:
-            if var in defined:
-                _define(defined, var)
-            defined.add(var)
+            _check_types(jaxpr, eqn)
+        _define(jaxpr, defined, eqn.outvars, eqn)
+        for inner in eqn.primitive.jaxprs:
+            check_closed(inner)
     for atom in jaxpr.outvars:
-        _use(defined, atom, "the results")
+        if atom not in defined:
+            _check_free(jaxpr, atom)
+    jaxpr.is_checked = True
     return jaxpr
 
 
-def _check_types(eqn: JaxprEqn) -> None:
-    expected = eqn.primitive.result_avals([atom.aval for atom in eqn.invars])
-    if len(expected) != len(eqn.outvars):
-        raise JaxprTypeError(f"{eqn}: {len(eqn.outvars)} results, {len(expected)} expected")
-    for var, aval in zip(eqn.outvars, expected, strict=True):
-        if not _agree(var.aval, aval):
-            raise JaxprTypeError(f"{eqn}: result is {var.aval}, {aval} expected")
+def check_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """ClosedJaxpr -> the same, or JaxprTypeError: its constvars have values of their types."""
+    constvars, consts = closed.jaxpr.constvars, closed.consts
+    if len(constvars) != len(consts):
+        raise JaxprTypeError(
+            f"{len(constvars)} constvars have {len(consts)} values:\n{closed.jaxpr}"
+        )
+    for var, const in zip(constvars, consts, strict=True):
+        aval: ShapedArray = const.aval if hasattr(const, "aval") else aval_of(const)
+        if not _agree(aval, var.aval):
+            raise JaxprTypeError(f"a constvar of type {var.aval} has a value of type {aval}")
+    check(closed.jaxpr)
+    return closed
+
+
+def _define(
+    jaxpr: Jaxpr, defined: set[Var], variables: Iterable[Var], eqn: JaxprEqn | None = None
+) -> None:
+    for var in variables:
+        if var in defined:
+            _fail(jaxpr, f"a variable of type {var.aval} is defined twice", eqn)
+        if var.aval.weak_type and var.aval.shape:
+            _fail(jaxpr, f"a Python scalar has the shape {var.aval}", eqn)
+        defined.add(var)
+
+
+def _check_free(jaxpr: Jaxpr, atom: Atom, eqn: JaxprEqn | None = None) -> None:
+    """An operand or result that is no variable defined before must be a literal of its type."""
+    if not isinstance(atom, Literal):
+        _fail(jaxpr, f"a variable of type {atom.aval} is used but not defined before", eqn)
+    kind = cast("type[Any]", type(atom.value))
+    dtype = PYTHON_SCALARS.get(kind) or getattr(atom.value, "dtype", None)
+    if atom.aval.shape or np.ndim(atom.value) or dtype != atom.aval.dtype:
+        _fail(jaxpr, f"a literal of type {atom.aval} is a {kind.__name__}", eqn)
+
+
+def _check_types(jaxpr: Jaxpr, eqn: JaxprEqn) -> None:
+    found = [var.aval for var in eqn.outvars]
+    try:
+        expected = eqn.primitive.result_avals([atom.aval for atom in eqn.invars])
+    except TypeError as error:
+        _fail(jaxpr, f"the operands do not fit: {error}", eqn)
+    if len(found) != len(expected) or not all(map(_agree, found, expected)):
+        _fail(jaxpr, f"the results have the types {list(expected)}, not {found}", eqn)
     eqn.types_hold = True
 
 
-def _define(defined: set[Var], var: Var) -> None:
-    if var in defined:
-        raise JaxprTypeError(f"{var} is defined twice")
-    defined.add(var)
-
-
-def _use(defined: set[Var], atom: Atom, where: object) -> None:
-    if not isinstance(atom, Literal) and atom not in defined:
-        raise JaxprTypeError(f"{where}: {atom} is not defined")
+def _fail(jaxpr: Jaxpr, message: str, eqn: JaxprEqn | None) -> NoReturn:
+    where = "in the jaxpr's parameters and results" if eqn is None else print_equation(jaxpr, eqn)
+    raise JaxprTypeError(f"{message}:\n{where}")
 
 
 def _agree(found: ShapedArray, expected: ShapedArray) -> bool:
     return found.dtype == expected.dtype and same_shape(found.shape, expected.shape)
-
-
-def check_avals(found: Sequence[ShapedArray], expected: Sequence[ShapedArray], what: str) -> None:
-    """Raise JaxprTypeError unless two lists of types agree (weak types aside)."""
-    if len(found) != len(expected) or not all(map(_agree, found, expected)):
-        raise JaxprTypeError(f"{what}: found {list(found)}, expected {list(expected)}")

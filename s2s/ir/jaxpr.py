@@ -154,9 +154,12 @@ class JaxprEqn:
 
 
 class Jaxpr:
-    """A function in A-normal form. Passes never change one in place."""
+    """A function in A-normal form. Passes never change one in place.
 
-    __slots__ = ("constvars", "eqns", "invars", "outvars")
+    `is_checked` remembers that `check` found it well formed.
+    """
+
+    __slots__ = ("constvars", "eqns", "invars", "is_checked", "outvars")
 
     def __init__(
         self,
@@ -169,6 +172,7 @@ class Jaxpr:
         self.invars = invars
         self.eqns = eqns
         self.outvars = outvars
+        self.is_checked = False
 
     @property
     def in_avals(self) -> list[ShapedArray]:

@@ -29,6 +29,15 @@ def print_jaxpr(jaxpr: Jaxpr) -> str:
     return render(docs)
 
 
+def print_equation(jaxpr: Jaxpr, eqn: JaxprEqn) -> str:
+    """An equation of a jaxpr, which need not be well formed: unused results have names too."""
+    printer = _Printer(jaxpr)
+    printer.names.clear()
+    printer.binders([*jaxpr.constvars, *jaxpr.invars])
+    texts = {other: printer.equation(other) for other in jaxpr.eqns}
+    return render(texts[eqn])
+
+
 class _Printer:
     """The names given so far: variables of all jaxprs share one supply of names."""
 
