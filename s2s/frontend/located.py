@@ -18,7 +18,13 @@ from s2s.trace import Tracer
 _SAYS_IT_ITSELF = (TypeError, ValueError, IndexError, NotImplementedError, UndecidedDimension)
 """What s2s raises about the user's code, with a message in the user's words."""
 
-_ON_BEHALF = ("dispatch.py", "hooks.py", "builtin_functions.py", "math_functions.py")
+_ON_BEHALF = (
+    "dispatch.py",
+    "hooks.py",
+    "overloads.py",
+    "builtin_functions.py",
+    "math_functions.py",
+)
 """Modules of s2s that do what the user's code says: what is raised there is the user's."""
 
 
