@@ -283,7 +283,7 @@ def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:
         return None
     a, b = _factored(x), _factored(y).scaled(sign)
     if _same(a.scaled(b.coefficient), b.scaled(a.coefficient)) and not a.is_constant:
-        return a.scaled((a.coefficient + b.coefficient) / a.coefficient)
+        return Product(a.aval, a.coefficient + b.coefficient, a.numerators, a.denominators)
     if a.aval.shape != b.aval.shape or not (a.numerators and b.numerators):
         return None
     a_front, a_rest = a.split()
@@ -292,17 +292,23 @@ def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:
     is_sign = a_front.is_constant and abs(a_front.coefficient) == 1.0
     if _same(a_front, b_front) and not is_sign:
         total = add_any(_plain(a_rest), _plain(b_rest))
-    elif _same(a_front, b_front.scaled(-1.0)):
+    elif _same(a_front, b_front.scaled(-1.0)) and not is_sign:
         if a_front.coefficient < 0:
             a_front, a_rest, b_rest = b_front, b_rest, a_rest
         total = sub(_plain(a_rest), _plain(b_rest))
     elif b_front.coefficient < 0:
-        return Product(result, 1.0, (sub(a.compute(), b.scaled(-1.0).compute()),))
+        return _difference(eqn, a, b.scaled(-1.0))
     elif a_front.coefficient < 0:
-        return Product(result, 1.0, (sub(b.compute(), a.scaled(-1.0).compute()),))
+        return _difference(eqn, b, a.scaled(-1.0))
     else:
         return None
     return a_front.times(Product(result, 1.0, (total,)), result)
+
+
+def _difference(eqn: JaxprEqn, a: Product, b: Product) -> Product:
+    value = sub(a.compute(), b.compute())
+    hand_on_names([value], eqn.outvars)
+    return Product(eqn.outvars[0].aval, 1.0, (value,))
 
 
 def _plain(product: Product) -> Value:
