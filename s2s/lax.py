@@ -6,11 +6,16 @@ and convert element types only for Python scalars, which take that of the other 
 
 from __future__ import annotations
 
+from s2s.control.associative import associative_scan as associative_scan
 from s2s.control.cond import cond as cond, switch as switch
 from s2s.control.loops import (
     fori_loop as fori_loop,
     map as map,
     scan as scan,
     while_loop as while_loop,
+)
+from s2s.control.solves import (
+    custom_linear_solve as custom_linear_solve,
+    custom_root as custom_root,
 )
 from s2s.primitives.functions import *  # noqa: F403
