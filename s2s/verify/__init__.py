@@ -81,7 +81,7 @@ def verify(
 
 
 def _guarded(generated: Run) -> Run:
-    """The generated function, with its errors and what it does to its arguments as disagreements."""
+    """The generated function; its errors, and changes of its arguments, are disagreements."""
 
     def run(args: Values) -> Any:
         before = tree_map(np.copy, dict(args))

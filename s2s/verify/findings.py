@@ -19,6 +19,9 @@ _OF_SLOPES = {2: 1e-1, 4: 1e-3, 8: 1e-6}
 _OF_VALUES = {2: 1e-2, 4: 1e-4, 8: 1e-9}
 """By how much a value may differ: what another order of summation changes, and some more."""
 
+_ROUNDINGS = 50
+"""How many errors of rounding of numbers near 1 may add up in a value that should be zero."""
+
 _UNDECIDED = 1e-2
 """A difference quotient that may be wrong by more than this part of it decides nothing."""
 
@@ -64,9 +67,13 @@ class Findings:
         if not is_inexact(b.dtype):
             self._take(what, (a != b).astype(float), a == b, a, b)
             return
+        information = np.finfo(b.dtype)
         scale = float(np.max(np.abs(b), initial=0.0))
-        error = np.abs(a - b) / (scale or 1.0)
-        self._take(what, error, error <= _OF_VALUES[np.finfo(b.dtype).bits // 8], a, b)
+        difference = np.abs(a - b)
+        # What cancels to nothing, such as `np.sum(x - np.mean(x))`, is all rounding.
+        difference = np.where(difference <= _ROUNDINGS * information.eps, 0.0, difference)
+        error = difference / (scale or 1.0)
+        self._take(what, error, error <= _OF_VALUES[information.bits // 8], a, b)
 
     def compare_slopes(
         self, what: str, found: Array, line: Callable[[float], Array], width: int

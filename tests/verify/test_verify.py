@@ -251,3 +251,12 @@ def test_classes_of_the_users_come_back_as_plain_containers():
     assert verify(grad(energy), energy_grad, types, {}).points == 2
     with pytest.raises(VerificationError, match="the gradient has the structure"):
         verify(grad(energy), lambda a: [energy_grad(a)], types, {})
+
+
+def test_what_cancels_to_nothing_need_not_agree_in_its_roundings():
+    def centred(x):
+        return np.sum(x - np.mean(x))
+
+    assert report(centred, lambda a: np.float64(3e-16), "x: f64[n]").points == 2
+    with pytest.raises(VerificationError):
+        report(centred, lambda a: np.float64(1e-12), "x: f64[n]")
