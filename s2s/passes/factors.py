@@ -167,6 +167,9 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
         if isinstance(atom, Var)
     )
 
+    # What is returned is computed where it stands, so that it has the phase and the line of there.
+    results = {atom for atom in closed.jaxpr.outvars if isinstance(atom, Var)}
+
     def step(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
         found = None
         if _may_reassociate(eqn):
@@ -189,7 +192,8 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
         (var,) = eqn.outvars
         if var.name is not None:
             found.name = var.name
-        return [found if uses[var] == 1 or found.is_negation else found.compute()]
+        waits = var not in results and (uses[var] == 1 or found.is_negation)
+        return [found if waits else found.compute()]
 
     made = make(
         lambda *args: [_computed(result) for result in walk(closed, args, step)],

@@ -43,7 +43,9 @@ class Neg(Unary):
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         difference = defined_by(args[0], Sub, producer)
-        return None if difference is None else sub(*reversed(difference[1]))
+        if difference is not None:
+            return sub(*reversed(difference[1]))
+        return super().fold_derivative(args, producer)
 
 
 class Add(Binary):
@@ -69,7 +71,8 @@ class Add(Binary):
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         # In the user's own values -0.0 + 0.0 stays 0.0.
-        return self.without(0, args)
+        other = self.without(0, args)
+        return super().fold_derivative(args, producer) if other is None else other
 
 
 class Sub(Binary):
@@ -101,7 +104,9 @@ class Sub(Binary):
         return super().fold(args, producer) if negated is None else add(x, *negated[1])
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
-        return neg(args[1]) if is_number(args[0]) and number(args[0]) == 0 else None
+        if is_number(args[0]) and number(args[0]) == 0:
+            return neg(args[1])
+        return super().fold_derivative(args, producer)
 
 
 class Mul(Binary):
@@ -131,13 +136,6 @@ class Mul(Binary):
             if other is not None or opposite is not None:
                 return other if opposite is None else neg(opposite)
         return super().fold(args, producer)
-
-    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
-        """1 x is x, and -1 x is -x."""
-        for factor, x in (args, reversed(args)):
-            if is_number(factor) and number(factor) in (1, -1) and not is_number(x):
-                return x if number(factor) == 1 else neg(x)
-        return None
 
 
 class Div(Binary):
@@ -174,7 +172,7 @@ class Div(Binary):
         z = defined_by(args[1], Div, producer)
         t_z = defined_by(args[0], Div, producer)
         if z is None or t_z is None or not _is(z[1][1], t_z[1][1]):
-            return None
+            return super().fold_derivative(args, producer)
         a, b = z[1]
         numerator = t_z[1][0]
         difference = defined_by(numerator, Sub, producer)

@@ -8,9 +8,15 @@ from typing import Any, TypeAlias
 
 from s2s.ir.dims import Size, require_same
 from s2s.ir.jaxpr import ShapedArray
-from s2s.primitive import BatchAxis, Linear, Precedence, Primitive, Value, Zero
+from s2s.primitive import BatchAxis, Linear, Precedence, Primitive, Producer, Value, Zero
 from s2s.primitives.arithmetic import mul
-from s2s.primitives.core import transpose
+from s2s.primitives.core import (
+    BroadcastInDim,
+    broadcast_in_dim,
+    defined_by,
+    reduce_sum,
+    transpose,
+)
 from s2s.primitives.families import add_any
 from s2s.trace import aval, bind, phase
 
@@ -86,6 +92,24 @@ class DotGeneral(Primitive):
         result = dot_general(x, ct, ((tuple(x_free), ct_x_free), (x_batch, batch)))
         summed = [b for _, b in sorted(zip(x_sum, y_sum, strict=True))]
         return [None, _put_back(result, [*y_batch, *summed, *y_free])]
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """A product with an array whose elements are all the same is a sum."""
+        (x, y), (sums, (x_batch, _)) = args, self.dimension_numbers
+        if x_batch:
+            return None
+        x_free, _ = self.free(aval(x).ndim, aval(y).ndim)
+        shape = self.abstract(aval(x), aval(y)).shape
+        places = range(len(shape))
+        for filled, other, axes, free_places in (
+            (x, y, sums[1], places[len(x_free) :]),
+            (y, x, sums[0], places[: len(x_free)]),
+        ):
+            found = defined_by(filled, BroadcastInDim, producer)
+            if found is not None and not found[0].broadcast_dimensions:
+                total = mul(found[1][0], reduce_sum(other, sorted(axes)))
+                return broadcast_in_dim(total, shape, free_places)
+        return None
 
     def batch(
         self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]

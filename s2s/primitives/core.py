@@ -217,14 +217,22 @@ class ReduceSum(AxesReduction, Structural):
             kept = [size for axis, size in enumerate(shape) if axis not in self.axes]
             return reshape(args[0], tuple(kept))
         repeated = defined_by(args[0], BroadcastInDim, producer)
-        if repeated is None or not set(self.axes).isdisjoint(repeated[0].broadcast_dimensions):
+        return None if repeated is None else self._of_repeated(*repeated, shape)
+
+    def _of_repeated(
+        self, primitive: BroadcastInDim, operands: Sequence[Value], shape: Shape
+    ) -> Value | None:
+        """The sum of equal terms is one of them times their number."""
+        (x,), places = operands, primitive.broadcast_dimensions
+        own = [axis for axis, place in enumerate(places) if place in self.axes]
+        if not all(same_size(aval(x).shape[axis], shape[places[axis]]) for axis in own):
             return None
-        count = product([shape[axis] for axis in self.axes])
+        count = product([shape[axis] for axis in self.axes if axis not in places])
         kept = [axis for axis in range(len(shape)) if axis not in self.axes]
         return broadcast_in_dim(
-            times_size(repeated[1][0], count),
+            times_size(reduce_sum(x, own), count),
             tuple(shape[axis] for axis in kept),
-            [kept.index(axis) for axis in repeated[0].broadcast_dimensions],
+            [kept.index(place) for place in places if place in kept],
         )
 
 

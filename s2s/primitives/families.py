@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, cast
 
-from s2s.ir.dims import Shape, Size, require_same
+from s2s.ir.dims import Shape, Size, require_same, same_shape
 from s2s.ir.dtypes import BOOL, DType, promote
-from s2s.ir.jaxpr import Literal, ShapedArray
+from s2s.ir.jaxpr import JaxprEqn, Literal, ShapedArray
 from s2s.primitive import (
     BatchAxis,
     Linear,
@@ -142,23 +142,46 @@ class Elementwise(Primitive):
             del shape[dim]
         return (*shape[:axis], size, *shape[axis:])
 
-    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
-        """Operands that are a broadcast rank-0 value stand as that value where another operand
-        gives the shape."""
-        narrow = list(args)
-        for position, arg in enumerate(args):
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """What is repeated is computed once: of operands that are broadcast, those of rank 0 stand
+        as they are where another one gives the shape, and where all are broadcast alike the result
+        is broadcast instead.
+
+        Not in the user's own values: there, the order in which NumPy later sums the result depends
+        on its memory layout, and that on the operands'.
+        """
+        wide: list[JaxprEqn | None] = []
+        for arg in args:
             eqn = producer(arg)
-            if eqn is not None and isinstance(eqn.primitive, BroadcastInDim):
-                if not eqn.primitive.broadcast_dimensions:
-                    narrow[position] = operands_of(arg, eqn)[0]
-        if all(map(operator.is_, narrow, args)):
+            repeats = eqn is not None and isinstance(eqn.primitive, BroadcastInDim)
+            wide.append(eqn if repeats else None)
+        if not any(wide):
             return None
-        if any(aval(arg).shape for arg in narrow):
-            return bind(self, *narrow)
-        shape = next(aval(arg).shape for arg in args if aval(arg).shape)
-        known = all(map(is_number, narrow))
-        value = self.evaluate(*map(number, narrow)) if known else bind(self, *narrow)
-        return broadcast_in_dim(value, shape, ())
+        narrow = [
+            arg if eqn is None else operands_of(arg, eqn)[0]
+            for arg, eqn in zip(args, wide, strict=True)
+        ]
+        primitives = {cast(BroadcastInDim, eqn.primitive) for eqn in wide if eqn is not None}
+        alike = len(primitives) == 1 and all(
+            eqn is not None or not aval(arg).shape for arg, eqn in zip(args, wide, strict=True)
+        )
+        if alike:
+            return self._of_repeated(narrow, *primitives)
+        scalars = [
+            small if not aval(small).shape else arg for arg, small in zip(args, narrow, strict=True)
+        ]
+        return None if all(map(operator.is_, scalars, args)) else bind(self, *scalars)
+
+    def _of_repeated(self, operands: Sequence[Value], repeat: BroadcastInDim) -> Value | None:
+        arrays = [aval(x) for x in operands if aval(x).shape]
+        if any(not same_shape(x.shape, arrays[0].shape) for x in arrays[1:]):
+            return None
+        if arrays and repeat.adds_axes_of_size_1(arrays[0]):
+            return None
+        known = all(map(is_number, operands))
+        value = self.evaluate(*map(number, operands)) if known else bind(self, *operands)
+        axes = repeat.broadcast_dimensions if arrays else ()
+        return broadcast_in_dim(value, repeat.shape, axes)
 
     def without(self, neutral: float, args: Sequence[Value]) -> Value | None:
         """The other operand if one is the number `neutral`, as large as the result."""
@@ -307,7 +330,8 @@ class AddAny(Elementwise):
         return [unbroadcast(cts[0], arg.aval) if isinstance(arg, Linear) else None for arg in args]
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
-        return self.without(0, args)
+        other = self.without(0, args)
+        return super().fold_derivative(args, producer) if other is None else other
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         x, y = args

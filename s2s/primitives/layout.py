@@ -59,6 +59,11 @@ class Squeeze(Structural):
         return f"np.squeeze({operands[0]}, axis={axes})"
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        first = defined_by(args[0], Squeeze, producer)
+        if first is not None:
+            (x,) = first[1]
+            kept = [axis for axis in range(aval(x).ndim) if axis not in first[0].dimensions]
+            return squeeze(x, sorted([*first[0].dimensions, *[kept[a] for a in self.dimensions]]))
         inner = defined_by(args[0], BroadcastInDim, producer)
         if inner is None or not set(self.dimensions).isdisjoint(inner[0].broadcast_dimensions):
             return None
@@ -115,6 +120,9 @@ class Rev(Structural):
         return Precedence.ATOM
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        repeated = defined_by(args[0], BroadcastInDim, producer)
+        if repeated is not None and not repeated[0].broadcast_dimensions:
+            return args[0]
         inner = defined_by(args[0], Rev, producer)
         if inner is None:
             return None
@@ -209,15 +217,49 @@ class Slice(Structural):
         if whole:
             return x
         inner = defined_by(x, Slice, producer)
-        if inner is None or inner[0].strides is not None:
+        if inner is not None and inner[0].strides is None:
+            first, (operand,) = inner
+            return slice(
+                operand,
+                tuple(a + b for a, b in zip(first.start_indices, self.start_indices, strict=True)),
+                tuple(a + b for a, b in zip(first.start_indices, self.limit_indices, strict=True)),
+                self.strides,
+            )
+        repeated = defined_by(x, BroadcastInDim, producer)
+        if repeated is not None:
+            # Of the operand, the slice along each axis that is not stretched.
+            (primitive, (operand,)), shape = repeated, aval(repeated[1][0]).shape
+            axes = primitive.broadcast_dimensions
+            own = [same_size(n, primitive.shape[a]) for n, a in zip(shape, axes, strict=True)]
+            pairs = list(zip(axes, own, shape, strict=True))
+            part = Slice(
+                tuple(self.start_indices[a] if kept else 0 for a, kept, _ in pairs),
+                tuple(self.limit_indices[a] if kept else n for a, kept, n in pairs),
+                tuple(self.steps()[a] if kept else 1 for a, kept, _ in pairs),
+            )
+            return broadcast_in_dim(
+                slice(operand, part.start_indices, part.limit_indices, part.strides),
+                self.abstract(aval(x)).shape,
+                axes,
+            )
+        return None
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """An index into a row of x is an index into x."""
+        inner = defined_by(args[0], Squeeze, producer)
+        if inner is None:
             return None
-        first, (operand,) = inner
-        return slice(
-            operand,
-            tuple(a + b for a, b in zip(first.start_indices, self.start_indices, strict=True)),
-            tuple(a + b for a, b in zip(first.start_indices, self.limit_indices, strict=True)),
-            self.strides,
+        squeezed, (x,) = inner
+        starts, limits, steps = (
+            list(self.start_indices),
+            list(self.limit_indices),
+            list(self.steps()),
         )
+        for axis in sorted(squeezed.dimensions):
+            starts.insert(axis, 0)
+            limits.insert(axis, 1)
+            steps.insert(axis, 1)
+        return squeeze(slice(x, tuple(starts), tuple(limits), steps), squeezed.dimensions)
 
 
 def slice_text(start: Size, limit: Size, step: int, size: Size) -> str:
@@ -241,6 +283,8 @@ def slice(
     strides: Sequence[int] | None = None,
 ) -> Value:
     """The elements of `operand` from `start_indices` up to `limit_indices`, by positive steps."""
+    if not start_indices:
+        return operand
     steps = None if strides is None or all(step == 1 for step in strides) else tuple(strides)
     return bind(Slice(tuple(start_indices), tuple(limit_indices), steps), operand)
 
