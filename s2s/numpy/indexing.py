@@ -16,7 +16,7 @@ from s2s.numpy.broadcasting import another, common_shape, stretched
 from s2s.numpy.creation import counted
 from s2s.numpy.promotion import array_operand, aval_of_operand, operand, shape_of
 from s2s.numpy.registry import counterpart, mistake
-from s2s.numpy.shaping import moveaxis, ravel, with_axes
+from s2s.numpy.shaping import at_least_vector, moveaxis, ravel, with_axes
 from s2s.numpy.slicing import Span, place_of_integer, span_of_slice, take_spans
 from s2s.primitive import Value
 from s2s.trace import Tracer, known_value
@@ -201,9 +201,7 @@ def _all_boolean(items: Any) -> bool:
 @counterpart(np.take)
 def take(a: Any, indices: Any, axis: Any = None) -> Value:
     """The elements at indices along an axis, or of the array in row-major order."""
-    value = array_operand(a, "np.take")
-    if axis is None:
-        value, axis = ravel(value), 0
+    value, axis = at_least_vector(array_operand(a, "np.take"), axis)
     place = as_axis(axis, len(shape_of(value)), "np.take")
     return getitem(value, (*[slice(None)] * place, _one_index(indices)))
 

@@ -20,7 +20,15 @@ from s2s.numpy.promotion import (
     shape_of,
 )
 from s2s.numpy.registry import counterpart, mistake
-from s2s.numpy.shaping import atleast_1d, atleast_2d, atleast_3d, moveaxis, ravel, with_axes
+from s2s.numpy.shaping import (
+    at_least_vector,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    moveaxis,
+    ravel,
+    with_axes,
+)
 from s2s.numpy.slicing import sliced
 from s2s.primitive import Value
 from s2s.trace import Tracer
@@ -285,9 +293,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
     """Each element repeated, along an axis or in row-major order."""
     from s2s.numpy.indexing import take
 
-    value = array_operand(a, "np.repeat")
-    if axis is None:
-        value, axis = ravel(value), 0
+    value, axis = at_least_vector(array_operand(a, "np.repeat"), axis)
     place = as_axis(axis, len(shape_of(value)), "np.repeat")
     counts: Any = static(repeats, "the number of repetitions of np.repeat")
     if isinstance(counts, (tuple, list, np.ndarray)) and np.ndim(counts):

@@ -286,8 +286,12 @@ def _masked(m: Any, k: Any, function: str, keep_below: bool) -> Value:
 
     value = array_operand(m, function)
     shape = shape_of(value)
-    if len(shape) < 2:
-        raise mistake(f"{function} needs an array of at least two dimensions")
+    if not shape:
+        raise mistake(f"{function} needs an array of at least one dimension")
+    if len(shape) == 1:
+        # NumPy makes each row of the result of the vector.
+        value = stretched(value, (*shape, *shape))
+        shape = shape_of(value)
     offset = as_number(k, f"the diagonal of {function}")
     mask = below_diagonal(shape[-2], shape[-1], offset if keep_below else offset - 1)
     mask = stretched(mask, shape)

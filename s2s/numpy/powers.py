@@ -17,7 +17,14 @@ from s2s.ir.dtypes import PYTHON_SCALARS, DType
 from s2s.ir.jaxpr import Literal, ShapedArray
 from s2s.numpy.broadcasting import another
 from s2s.numpy.creation import filled
-from s2s.numpy.promotion import array_operand, aval_of_operand, convert, promoted
+from s2s.numpy.promotion import (
+    array_operand,
+    aval_of_operand,
+    convert,
+    kind_of,
+    promoted,
+    types_of_ufunc,
+)
 from s2s.numpy.registry import COUNTERPARTS, counterpart, mistake
 from s2s.numpy.ufuncs import TracedUfunc, as_python_scalar, emission
 from s2s.primitive import Value
@@ -39,7 +46,8 @@ class Power(TracedUfunc):
         if dtype is not None or exponent is None or not isinstance(x, Tracer):
             return super().apply(values, dtype)
         base = aval_of_operand(x)
-        kind = _result_dtype(base.strong(), y)
+        kind = types_of_ufunc(np.power, (kind_of(base), kind_of(aval_of_operand(y))))[-1]
+        _refuse_negative(kind, exponent)
         x = convert(x, kind)
         if kind.kind == "f" and not base.shape:
             if exponent == 2:
@@ -96,12 +104,16 @@ def known_exponent(y: Any) -> int | float | None:
 def _result_dtype(base: ShapedArray, exponent: Any) -> DType:
     """The element type of a power with an exponent known now."""
     number = exponent.value if isinstance(exponent, Literal) else exponent
+    if not isinstance(number, (float, np.floating)):
+        _refuse_negative(base.dtype, number)
     sample = np.ones((1,) * bool(base.shape), base.dtype)
-    if sample.dtype.kind in "biu" and number < 0 and not isinstance(number, (float, np.floating)):
-        raise mistake(
-            "integers to negative integer powers are not allowed; make the base a float"
-        )
     return np.asarray((sample if base.shape else sample[()]) ** number).dtype
+
+
+def _refuse_negative(dtype: DType, exponent: Any) -> None:
+    """Refuse what NumPy refuses."""
+    if dtype.kind in "biu" and exponent < 0:
+        raise mistake("integers to negative integer powers are not allowed; make the base a float")
 
 
 def _known_power(x: Value, exponent: int | float, kind: DType) -> Value:

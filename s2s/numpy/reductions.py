@@ -16,7 +16,7 @@ from s2s.numpy.arguments import as_axes, as_axis, shape_text
 from s2s.numpy.broadcasting import another
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, element_type, shape_of
 from s2s.numpy.registry import counterpart, mistake
-from s2s.numpy.shaping import ravel, with_axes
+from s2s.numpy.shaping import at_least_vector, ravel, with_axes
 from s2s.primitive import Value
 from s2s.primitives.core import AxesReduction, ReduceSum
 from s2s.primitives.reductions import ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd
@@ -35,6 +35,14 @@ def as_total(dtype: DType, wanted: Any) -> DType:
 def with_kept_axes(result: Value, axes: tuple[int, ...], keepdims: Any) -> Value:
     """The result of a reduction over `axes`, with these as axes of size 1 if `keepdims` is true."""
     return with_axes(result, sorted(axes)) if keepdims is True or keepdims == 1 else result
+
+
+def _reduced(axis: Any, value: Value, function: str) -> tuple[int, ...]:
+    """The axes to reduce over. NumPy takes a number for a vector where axis 0 is asked for."""
+    ndim = len(shape_of(value))
+    if not ndim and type(axis) is int and axis in (0, -1):
+        return ()
+    return as_axes(axis, ndim, function)
 
 
 def require_elements(value: Value, axes: tuple[int, ...], function: str) -> None:
@@ -77,7 +85,7 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -
     if (sizes := _named_sizes(a)) and dtype is None and not keepdims:
         return functools.reduce(operator.add, sizes)
     value = array_operand(a, "np.sum")
-    axes = as_axes(axis, len(shape_of(value)), "np.sum")
+    axes = _reduced(axis, value, "np.sum")
     return _total(value, axes, dtype, keepdims, ReduceSum)
 
 
@@ -87,7 +95,7 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) 
     if (sizes := _named_sizes(a)) and dtype is None and not keepdims:
         return product(sizes)
     value = array_operand(a, "np.prod")
-    axes = as_axes(axis, len(shape_of(value)), "np.prod")
+    axes = _reduced(axis, value, "np.prod")
     return _total(value, axes, dtype, keepdims, ReduceProd)
 
 
@@ -95,7 +103,7 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) 
 def max(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     """The greatest element over axes; NaN if there is one."""
     value = array_operand(a, "np.max")
-    axes = as_axes(axis, len(shape_of(value)), "np.max")
+    axes = _reduced(axis, value, "np.max")
     require_elements(value, axes, "np.max")
     return another(with_kept_axes(_folded(value, axes, ReduceMax), axes, keepdims), value)
 
@@ -104,7 +112,7 @@ def max(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
 def min(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     """The least element over axes; NaN if there is one."""
     value = array_operand(a, "np.min")
-    axes = as_axes(axis, len(shape_of(value)), "np.min")
+    axes = _reduced(axis, value, "np.min")
     require_elements(value, axes, "np.min")
     return another(with_kept_axes(_folded(value, axes, ReduceMin), axes, keepdims), value)
 
@@ -119,7 +127,7 @@ def as_truth(value: Value) -> Value:
 def any(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     """Whether some element over axes differs from zero."""
     value = as_truth(array_operand(a, "np.any"))
-    axes = as_axes(axis, len(shape_of(value)), "np.any")
+    axes = _reduced(axis, value, "np.any")
     return another(with_kept_axes(_folded(value, axes, ReduceOr), axes, keepdims), value)
 
 
@@ -127,7 +135,7 @@ def any(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
 def all(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     """Whether all elements over axes differ from zero."""
     value = as_truth(array_operand(a, "np.all"))
-    axes = as_axes(axis, len(shape_of(value)), "np.all")
+    axes = _reduced(axis, value, "np.all")
     return another(with_kept_axes(_folded(value, axes, ReduceAnd), axes, keepdims), value)
 
 
@@ -140,7 +148,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Value:
 def _index_of(a: Any, axis: Any, keepdims: Any, function: str, primitive: Any) -> Value:
     value = array_operand(a, function)
     shape = shape_of(value)
-    if axis is None:
+    if axis is None or not _reduced(axis, value, function):
         require_elements(value, tuple(range(len(shape))), function)
         flat = ravel(value)
         result = primitive(flat, 0, INT64)
@@ -165,10 +173,8 @@ def argmin(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
 def _running(a: Any, axis: Any, dtype: Any, function: str, primitive: Any) -> Value:
     value = array_operand(a, function)
     value = convert(value, as_total(aval_of_operand(value).dtype, dtype))
-    shape = shape_of(value)
-    if axis is None or not shape:
-        return primitive(lax.reshape(value, (product(shape),)), 0)
-    return primitive(value, as_axis(axis, len(shape), function))
+    value, axis = at_least_vector(value, axis)
+    return primitive(value, as_axis(axis, len(shape_of(value)), function))
 
 
 @counterpart(np.cumsum)

@@ -70,6 +70,14 @@ def ravel(a: Any, order: str = "C") -> Value:
     return another(lax.reshape(value, (product(shape_of(value)),)), value)
 
 
+def at_least_vector(value: Value, axis: Any) -> tuple[Value, Any]:
+    """What a function along an axis works on: the elements in row-major order without an axis,
+    and a number as a vector, which NumPy accepts for the axes 0 and -1."""
+    if axis is None or (not shape_of(value) and type(axis) is int and axis in (0, -1)):
+        return ravel(value), 0
+    return value, axis
+
+
 @counterpart(np.transpose)
 def transpose(a: Any, axes: Any = None) -> Value:
     """The axes in the given order, or reversed."""
