@@ -28,6 +28,7 @@ from s2s.ir.jaxpr import (
     Var,
     aval_of,
 )
+from s2s.ir.reading import field_types
 
 Value: TypeAlias = Any
 """An operand or result under tracing: a Tracer, a Literal, a NumPy array, a number."""
@@ -46,7 +47,7 @@ class Zero:
 
 
 class Linear:
-    """Stands in `transpose` for an operand that the primitive is linear in: its value is unknown."""
+    """Stands in `transpose` for an operand of unknown value that the primitive is linear in."""
 
     __slots__ = ("aval",)
 
@@ -109,7 +110,7 @@ class Primitive:
     name: ClassVar[str]
     numpy: ClassVar[str] = ""
     math: ClassVar[str] = ""
-    """The template for Python floats, where it is not `numpy`: `math.sin({0})`."""
+    """The call that does the same for Python floats, where there is one: `math.sin({0})`."""
     precedence: ClassVar[Precedence] = Precedence.ATOM
     """How tightly the expression of `spell` binds."""
     imports: ClassVar[tuple[str, ...]] = ()
@@ -147,7 +148,7 @@ class Primitive:
     # -- types ----------------------------------------------------------------------------------
 
     def abstract(self, *args: Any, **kwargs: Any) -> Any:
-        """The type of the result (a list of types with `multiple_results`), given the operands' types.
+        """The type of the result, given those of the operands; a list with `multiple_results`.
 
         Raises TypeError, in the user's words, if the operands do not fit. (Written like this, a
         subclass may name its operands.)
@@ -288,6 +289,15 @@ class Primitive:
         """The parameters as jaxprs print them: without those that the types of the results say,
         and without those that are trivial (which must be the fields' defaults)."""
         return self.parameters()
+
+    @classmethod
+    def printed_types(cls) -> dict[str, Any]:
+        """The types of the parameters that jaxprs print, by which their text is read.
+
+        No field can be called `name`, as the class is: that parameter is the name of a callee.
+        """
+        fields = field_types(cls) if dataclasses.is_dataclass(cls) else {}
+        return {"name": str, **fields}
 
     @classmethod
     def from_printed(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from s2s.control.bodies import Flags, transpose_of, chosen, inverted
+from s2s.control.bodies import Flags, chosen, inverted, transpose_of
 from s2s.control.higher_order import HigherOrder
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
@@ -82,6 +82,11 @@ class CustomRule(HigherOrder):
         if not self.num_consts:
             del parameters["num_consts"]
         return {name: value for name, value in parameters.items() if value is not None}
+
+    @classmethod
+    def printed_types(cls) -> dict[str, Any]:
+        kinds = {"call_jaxpr": ClosedJaxpr, "num_consts": int, "symbolic_zeros": bool}
+        return {"name": str, **kinds, "bwd": str, "fwd": str, "jvp": str}
 
     @classmethod
     def from_printed(

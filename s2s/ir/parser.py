@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from s2s.ir.dims import Dim, Size, dimension, floor_divide
 from s2s.ir.dtypes import BY_SHORT_NAME
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
-from s2s.ir.reading import Name, NotOfType, Record, field_types, read_value
+from s2s.ir.reading import Name, NotOfType, Record, read_value
 from s2s.ir.tokens import JaxprSyntaxError, Token, tokens_of
 
 if TYPE_CHECKING:
@@ -203,9 +203,7 @@ class _Parser:
 
     def parameters(self, cls: type[Primitive]) -> dict[str, Any]:
         """`[name=value name=value]`, with each value of the type of the primitive's field."""
-        fields = field_types(cls) if hasattr(cls, "__dataclass_fields__") else {}
-        # No field can be called `name`, which the class has: that parameter is a callee's name.
-        kinds = {"name": str, **fields}
+        kinds = cls.printed_types()
         parameters: dict[str, Any] = {}
         self.expect("[")
         while not self.accept("]"):
