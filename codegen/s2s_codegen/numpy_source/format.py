@@ -139,9 +139,9 @@ def _operands(text: str) -> list[str] | None:
             if priority is None:
                 return None
             found.append((priority, token.start("operator")))
-    if not found:
-        return None
-    loosest = max(priority for priority, _ in found)
+    loosest = max((priority for priority, _ in found), default=0)
+    if loosest <= _PRIORITY["**"]:
+        return None  # black splits powers that it writes without spaces, too
     bounds = [0, *[place for priority, place in found if priority == loosest], len(text)]
     return [text[a:b].rstrip() for a, b in itertools.pairwise(bounds)]
 
