@@ -166,11 +166,11 @@ def report(cases: list[Case]) -> None:
         row = f"{case.name:24}{result['us']:12.1f}"
         for name in CONTESTANTS:
             ratio = result["ratios"].get(name)
-            row += f"{ratio:10.2f}" if ratio else f"{'-':>10}"
+            row += f"{ratio:10.3f}" if ratio else f"{'-':>10}"
             if ratio:
                 ratios[name].append(ratio)
         print("   ".join([row, *result["notes"]]), flush=True)
-    means = [f"{statistics.geometric_mean(of):.2f}" if of else "-" for of in ratios.values()]
+    means = [f"{statistics.geometric_mean(of):.3f}" if of else "-" for of in ratios.values()]
     print(f"{'geometric mean':36}" + "".join(f"{mean:>10}" for mean in means))
     behind = sum(ratio > 1 for ratio in ratios["autograd"])
     print(f"rows behind autograd: {behind} of {len(ratios['autograd'])}")
