@@ -12,6 +12,8 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 _FIRST_STEP = 0.1
 _LEVELS = 10
+_STEP_OF_NOISE = 0.01
+_CANCELLED = 1e-13
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,14 @@ def slope(function: Callable[[float], Array]) -> Slope:
     best: Array | None = None
     error: Array | None = None
     before: list[Array] = []
+    noise = _noise(function)
     for level in range(_LEVELS):
         found = _central_difference(function, _FIRST_STEP * 0.5**level)
         if found is None:
             before = []
             continue
-        difference, rounding = found
+        difference, size, step = *found, _FIRST_STEP * 0.5**level
+        rounding = (np.finfo(float).eps * size + noise) / step
         if best is None or error is None:
             best, error = difference.copy(), np.full(difference.shape, np.inf)
         row = [difference]
@@ -61,12 +65,23 @@ def slope(function: Callable[[float], Array]) -> Slope:
 def _central_difference(
     function: Callable[[float], Array], step: float
 ) -> tuple[Array, Array] | None:
-    """The difference quotient, and what rounding of the two values can do to it."""
+    """The difference quotient, and how large the two values are."""
     try:
         above, below = function(step), function(-step)
     except (ArithmeticError, ValueError):
         return None
     if not (np.isfinite(above).all() and np.isfinite(below).all()):
         return None
-    rounding = np.finfo(float).eps * np.maximum(np.abs(above), np.abs(below)) / step
-    return (above - below) / (2.0 * step), rounding
+    return (above - below) / (2.0 * step), np.maximum(np.abs(above), np.abs(below))
+
+
+def _noise(function: Callable[[float], Array]) -> Array:
+    """The rounding of values that are small because they cancel: the sixth differences of such.
+
+    They are next to nothing for a smooth function, however small its values.
+    """
+    here = function(0.0)
+    if np.max(np.abs(here), initial=0.0) > _CANCELLED:
+        return np.zeros_like(here)
+    values = np.array([here, *[function(k * _STEP_OF_NOISE) for k in range(1, 7)]])
+    return np.nan_to_num(np.abs(np.diff(values, n=6, axis=0)[0]), posinf=0.0)

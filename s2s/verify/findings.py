@@ -26,6 +26,10 @@ _UNDECIDED = 1e-2
 """A difference quotient that may be wrong by more than this part of it decides nothing."""
 
 
+_NOTHING = 1e-8
+"""A derivative that is known to be less than this may be taken for zero."""
+
+
 class Disagreement(Exception):
     """A generated value that is not what the law says."""
 
@@ -68,11 +72,13 @@ class Findings:
             self._take(what, (a != b).astype(float), a == b, a, b)
             return
         information = np.finfo(b.dtype)
-        scale = float(np.max(np.abs(b), initial=0.0))
-        difference = np.abs(a - b)
+        scale = float(np.max(np.abs(b), initial=0.0, where=np.isfinite(b)))
+        # Entries of a batch may lie outside of the function's domain.
+        difference = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
         # What cancels to nothing, such as `np.sum(x - np.mean(x))`, is all rounding.
         difference = np.where(difference <= _ROUNDINGS * information.eps, 0.0, difference)
         error = difference / (scale or 1.0)
+        error = np.where(np.isfinite(error), error, np.inf)
         self._take(what, error, error <= _OF_VALUES[information.bits // 8], a, b)
 
     def compare_slopes(
@@ -88,7 +94,7 @@ class Findings:
         size = np.maximum(np.abs(found), np.abs(expected.value))
         noise = 1e-9 * float(np.max(np.abs(line(0.0)), initial=0.0))
         doubt = 30.0 * expected.error
-        decided = doubt <= _UNDECIDED * np.maximum(size, noise)
+        decided = doubt <= _UNDECIDED * np.maximum(size, max(noise, _NOTHING))
         difference = np.abs(found - expected.value)
         fine = difference <= _OF_SLOPES[width] * size + doubt + noise
         error = difference / np.maximum(size, noise + np.finfo(float).tiny)
@@ -115,4 +121,4 @@ def _plain(structure: TreeDef) -> TreeDef:
 
 
 def _shown(number: Any) -> str:
-    return np.format_float_positional(number, 10) if number.dtype.kind == "f" else str(number)
+    return f"{number:.10g}" if number.dtype.kind == "f" else str(number)

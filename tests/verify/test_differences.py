@@ -46,3 +46,9 @@ def test_at_a_kink_the_error_is_large():
 def test_where_nothing_is_finite_nothing_is_known():
     found = slope(lambda h: np.array([np.nan]))
     assert np.isinf(found.error[0])
+
+
+def test_the_rounding_of_what_cancels_is_part_of_the_error():
+    x = np.array([0.3, -1.7, 2.9])
+    found = slope(lambda h: np.array([np.sum((x + h) - np.mean(x + h))]))
+    assert abs(found.value[0]) <= 30.0 * found.error[0] < 1e-9

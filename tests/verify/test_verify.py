@@ -260,3 +260,25 @@ def test_what_cancels_to_nothing_need_not_agree_in_its_roundings():
     assert report(centred, lambda a: np.float64(3e-16), "x: f64[n]").points == 2
     with pytest.raises(VerificationError):
         report(centred, lambda a: np.float64(1e-12), "x: f64[n]")
+    assert report(grad(centred), lambda a: np.zeros_like(a["x"]), "x: f64[n]").points == 2
+    with pytest.raises(VerificationError):
+        report(grad(centred), lambda a: np.full_like(a["x"], 1e-6), "x: f64[n]")
+
+
+def test_small_numbers_are_verified_as_well_as_large_ones():
+    def tiny(x):
+        return 1e-20 * np.sum(x**3)
+
+    assert report(grad(tiny), lambda a: 3e-20 * a["x"] ** 2, "x: f64[n]").points == 2
+    with pytest.raises(VerificationError):
+        report(grad(tiny), lambda a: 3.01e-20 * a["x"] ** 2, "x: f64[n]")
+
+
+def test_entries_of_a_batch_outside_of_the_domain_must_be_so_in_both():
+    def root(x):
+        return np.sqrt(x)
+
+    types = "x: f64[n]"
+    assert report(vmap(root), lambda a: np.sqrt(a["x"]), types).points == 2
+    with pytest.raises(VerificationError, match="of the batch is 0, not nan"):
+        report(vmap(root), lambda a: np.nan_to_num(np.sqrt(a["x"])), types)
