@@ -141,7 +141,6 @@ class Not(Bitwise):
     name = "not"
     # `~True` is -2 in Python, so the operator would be wrong on Python scalars.
     numpy = "np.invert({0})"
-    math = "not {0}"
     stablehlo = "not"
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
@@ -175,7 +174,6 @@ class SelectN(Elementwise):
 
     name = "select_n"
     numpy = "np.where({0}, {2}, {1})"
-    math = "{2} if {0} else {1}"
     stablehlo = "select"
 
     def abstract(self, *avals: ShapedArray) -> ShapedArray:

@@ -118,7 +118,6 @@ class Reciprocal(Unary):
     kinds = "fc"
     name = "reciprocal"
     numpy = "np.reciprocal({0})"
-    math = "1.0 / {0}"
 
     def dx(self, t: Value, z: Value, x: Value) -> Value:
         return mul(neg(integer_pow(z, 2)), t)
@@ -129,7 +128,6 @@ class Rsqrt(Unary):
 
     name = "rsqrt"
     numpy = "1.0 / np.sqrt({0})"
-    math = "1.0 / math.sqrt({0})"
     precedence = Precedence.PRODUCT
     stablehlo = "rsqrt"
 

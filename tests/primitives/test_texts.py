@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 
 import numpy as np
 import pytest
@@ -39,6 +40,13 @@ def test_no_parentheses_around_what_binds_more_tightly(outer: Primitive) -> None
         assert outer.operand_precedence(position) <= Precedence.ATOM
         if outer.precedence < Precedence.UNARY:
             assert outer.operand_precedence(position) <= Precedence.UNARY
+
+
+def test_functions_of_python_floats_are_calls() -> None:
+    texts = [kind.math for kind in registry.values() if kind.math]
+    assert [
+        text for text in texts if not re.fullmatch(r"[a-z0-9.]+\(\{0\}(, \{1\})?\)", text)
+    ] == []
 
 
 def with_math_text() -> list[Sample]:
