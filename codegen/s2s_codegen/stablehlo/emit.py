@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 
 from s2s.ir.dims import Dim, FloorDiv, Shape, Size
-from s2s.ir.dtypes import BOOL, INT64, DType
+from s2s.ir.dtypes import DType
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Primitive
 from s2s.trace import make
-from s2s_codegen.stablehlo.text import dense, function_type, location, tensor, tensor_type
+from s2s_codegen.stablehlo.text import dense, function_type, location, tensor_type
 
 INT32: DType = np.dtype(np.int32)
 
@@ -106,16 +106,22 @@ class Emitter:
         self.lines.append(f"{self._indent}{bound}{text} {self._location}")
         return [Operand(f"{name}#{i}", aval) for i, aval in enumerate(results)]
 
+    @property
+    def indentation(self) -> str:
+        """What a line begins with here."""
+        return self._indent
+
     @contextlib.contextmanager
-    def region(self) -> Iterator[None]:
-        """Lines written inside are indented, and constants made inside are not seen outside."""
-        before = self._indent
-        self._indent += "  "
+    def captured(self) -> Iterator[list[str]]:
+        """The lines of a region: what is written inside goes to the list, indented, and constants
+        made inside are not seen outside."""
+        outer, self.lines = self.lines, []
+        before, self._indent = self._indent, self._indent + "  "
         self._constants.append({})
         try:
-            yield
+            yield self.lines
         finally:
-            self._indent = before
+            self.lines, self._indent = outer, before
             self._constants.pop()
 
     # -- values ---------------------------------------------------------------------------------
@@ -280,7 +286,7 @@ def lower(
 def composition(
     fun: Callable[..., Any],
 ) -> Callable[[Any, Emitter, list[Operand], list[ShapedArray]], list[Operand]]:
-    """A lowering that writes a primitive as a composition of others: `fun(primitive, *operands)`."""
+    """A lowering that writes a primitive as others compose it: `fun(primitive, *operands)`."""
 
     def lowering(
         primitive: Any, emitter: Emitter, operands: list[Operand], results: list[ShapedArray]
@@ -289,7 +295,6 @@ def composition(
         return emitter.inline(closed, operands)
 
     return lowering
-
 
 
 def emit_module(closed: ClosedJaxpr, name: str = "jaxpr") -> str:
@@ -305,9 +310,7 @@ def emit_module(closed: ClosedJaxpr, name: str = "jaxpr") -> str:
 
 def _function(module: Module, visibility: str, name: str, closed: ClosedJaxpr) -> str:
     emitter = Emitter(module)
-    parameters = [
-        Operand(f"%arg{i}", aval) for i, aval in enumerate(closed.in_avals)
-    ]
+    parameters = [Operand(f"%arg{i}", aval) for i, aval in enumerate(closed.in_avals)]
     for parameter in parameters:
         for axis, size in enumerate(parameter.aval.shape):
             _bind_size(emitter, parameter, axis, size)
@@ -320,6 +323,23 @@ def _function(module: Module, visibility: str, name: str, closed: ClosedJaxpr) -
     emitter.line(f"return {', '.join(r.name for r in results)} : {types}" if results else "return")
     lines = "\n".join(emitter.lines)
     return f"  func.func {visibility} @{name}({signature}) -> ({types}) {{\n{lines}\n  }}"
+
+
+def call(
+    emitter: Emitter,
+    name: str,
+    closed: ClosedJaxpr,
+    operands: list[Operand],
+    results: list[ShapedArray],
+) -> list[Operand]:
+    """Write a call of a private function, and the function if it is not in the module yet."""
+    module = emitter.module
+    if closed not in module.calls:
+        module.calls[closed] = module.fresh(name)
+        module.functions.append(_function(module, "private", module.calls[closed], closed))
+    names = ", ".join(x.name for x in operands)
+    types = f"({', '.join(x.type for x in operands)}) -> ({', '.join(map(tensor_type, results))})"
+    return emitter.ops(f"call @{module.calls[closed]}({names}) : {types}", results)
 
 
 def _bind_size(emitter: Emitter, parameter: Operand, axis: int, size: Size) -> None:

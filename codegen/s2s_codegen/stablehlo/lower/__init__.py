@@ -2,7 +2,10 @@
 
 from s2s_codegen.stablehlo.lower import (
     contractions as contractions,
+    control as control,
+    cumulative as cumulative,
     elementwise as elementwise,
+    indexing as indexing,
     layout as layout,
     reductions as reductions,
 )

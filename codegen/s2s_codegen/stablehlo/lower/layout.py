@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from s2s.ir.jaxpr import ShapedArray
-from s2s.primitives import core, creation, identity, layout
+from s2s.primitives import conversion, core, creation, identity, joining, layout
 from s2s_codegen.stablehlo.emit import Emitter, Operand, is_static, lower
 from s2s_codegen.stablehlo.text import function_type, tensor_type
 
@@ -41,7 +41,7 @@ def _(
 
 @lower.register
 def _(
-    primitive: core.ConvertElementType,
+    primitive: conversion.ConvertElementType,
     emitter: Emitter,
     operands: list[Operand],
     results: list[ShapedArray],
@@ -100,7 +100,7 @@ def _(
 
 @lower.register
 def _(
-    primitive: layout.Concatenate,
+    primitive: joining.Concatenate,
     emitter: Emitter,
     operands: list[Operand],
     results: list[ShapedArray],
@@ -110,7 +110,7 @@ def _(
 
 @lower.register
 def _(
-    primitive: layout.Stack, emitter: Emitter, operands: list[Operand], results: list[ShapedArray]
+    primitive: joining.Stack, emitter: Emitter, operands: list[Operand], results: list[ShapedArray]
 ) -> list[Operand]:
     (result,) = results
     axis = primitive.axis
@@ -139,6 +139,13 @@ def _(
     sizes = emitter.shape(result.shape)
     types = function_type([sizes.type], [tensor_type(result)])
     return [emitter.op(f"stablehlo.dynamic_iota {sizes.name}, dim = {axis} : {types}", result)]
+
+
+@lower.register
+def _(
+    primitive: creation.Empty, emitter: Emitter, operands: list[Operand], results: list[ShapedArray]
+) -> list[Operand]:
+    return [emitter.full(0, results[0])]
 
 
 @lower.register

@@ -10,7 +10,9 @@ import numpy as np
 from s2s.ir.dtypes import BOOL, DType
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitives import core, reductions
+from s2s.primitives.creation import Iota as iota
 from s2s_codegen.stablehlo.emit import Emitter, Operand, lower
+from s2s_codegen.stablehlo.lower.elementwise import compare, select
 from s2s_codegen.stablehlo.text import function_type, tensor_type
 
 
@@ -107,3 +109,31 @@ def _(
     results: list[ShapedArray],
 ) -> list[Operand]:
     return [reduce(emitter, "or", operands[0], False, primitive.axes, results[0])]
+
+
+@lower.register(reductions.ArgMax)
+@lower.register(reductions.ArgMin)
+def _(
+    primitive: reductions.IndexOfExtremum,
+    emitter: Emitter,
+    operands: list[Operand],
+    results: list[ShapedArray],
+) -> list[Operand]:
+    """The first index at which the extremum, or a NaN, is found."""
+    (x,), (result,) = operands, results
+    (axis,) = primitive.axes
+    largest = primitive.name == "argmax"
+    op, start = ("maximum", lowest) if largest else ("minimum", highest)
+    best = reduce(
+        emitter, op, x, start(x.aval.dtype), (axis,), ShapedArray(result.shape, x.aval.dtype)
+    )
+    kept = [a for a in range(x.aval.ndim) if a != axis]
+    best = emitter.broadcast(best, x.aval.shape, kept)
+    found = compare(emitter, "EQ", x, best)
+    if x.aval.dtype.kind == "f":
+        found = emitter.binary("or", found, compare(emitter, "NE", x, x))
+    numbers = ShapedArray(x.aval.shape, result.dtype)
+    (places,) = lower(iota(result.dtype, x.aval.shape, axis), emitter, [], [numbers])
+    never = emitter.full(np.iinfo(result.dtype).max, numbers)
+    places = select(emitter, found, places, never)
+    return [reduce(emitter, "minimum", places, np.iinfo(result.dtype).max, (axis,), result)]
