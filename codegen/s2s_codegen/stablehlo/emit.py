@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,7 +112,7 @@ class Emitter:
         return self._indent
 
     @contextlib.contextmanager
-    def captured(self) -> Iterator[list[str]]:
+    def captured(self) -> Generator[list[str]]:
         """The lines of a region: what is written inside goes to the list, indented, and constants
         made inside are not seen outside."""
         outer, self.lines = self.lines, []
