@@ -16,9 +16,15 @@ from s2s.cli.command import command_words
 from s2s.cli.options import Options
 from s2s.cli.progress import Progress
 from s2s.cli.transformed import compiled, transformed
-from s2s.cli.types import kept_sizes, outer_types, users_function
+from s2s.cli.types import are_of_types, kept_sizes, outer_types, users_function
 from s2s.errors import UserError
-from s2s.frontend.argument_types import ArgumentType, ArgumentTypes, argument_types, generalise
+from s2s.frontend.argument_types import (
+    ArgumentType,
+    ArgumentTypes,
+    argument_types,
+    bind,
+    generalise,
+)
 from s2s.frontend.load import load, load_module
 from s2s.ir.dims import UndecidedDimension
 from s2s.verify import Report, Run, verify
@@ -138,14 +144,8 @@ def _verified(
     """A line that says how the verification went. Raises UserError if it fails."""
     name = _name(fun, options)
     types = {parameter.name: parameter.type for parameter in module.traced.parameters}
-    is_plain = all(parameter in found.values for parameter in types)
-    report = verify(
-        fun,
-        _generated(text, name),
-        types,
-        module.traced.minimum,
-        example=found.values if is_plain else None,
-    )
+    example = found.values if are_of_types(found.values, types) else None
+    report = verify(fun, _generated(text, name), types, module.traced.minimum, example)
     return _line(name, report)
 
 
@@ -167,11 +167,10 @@ def _generated(text: str, name: str) -> Run:
     namespace: dict[str, Any] = {"__name__": name}
     exec(compile(text, f"<{name} as generated>", "exec"), namespace)
     function = namespace[name]
-    parameters = inspect.signature(function)
+    of_function = inspect.signature(function)
 
     def run(args: Mapping[str, Any]) -> Any:
-        bound = parameters.bind_partial()
-        bound.arguments.update(args)
-        return function(*bound.args, **bound.kwargs)
+        positional, by_keyword = bind(of_function, args)
+        return function(*positional, **by_keyword)
 
     return run

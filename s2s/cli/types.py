@@ -14,8 +14,8 @@ from s2s.api.batching import Vmap
 from s2s.api.derivatives import JvpFunction
 from s2s.api.transformed import Transformed, function_name, signature
 from s2s.errors import UserError
-from s2s.frontend.argument_types import ArgumentType, ArgumentTypes, render
-from s2s.ir.dims import Size, dimension, names_of
+from s2s.frontend.argument_types import ArgumentType, ArgumentTypes, render, type_of_example
+from s2s.ir.dims import Dim, Size, dimension, names_of, same_size
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import flatten, unflatten
 
@@ -63,6 +63,31 @@ def kept_sizes(found: ArgumentTypes, types: Mapping[str, ArgumentType]) -> str:
         )
     ]
     return f"sizes of the example are kept, as they are needed: {', '.join(kept)}" if kept else ""
+
+
+def are_of_types(values: Mapping[str, Any], types: Mapping[str, ArgumentType]) -> bool:
+    """Whether values are arguments of these types: some value for each named dimension."""
+    if not types.keys() <= values.keys():
+        return False
+    for name, argument in types.items():
+        leaves, structure = flatten(argument)
+        shown, its_structure = flatten(type_of_example(values[name]))
+        if structure != its_structure or not all(map(_is_instance, shown, leaves)):
+            return False
+    return True
+
+
+def _is_instance(example: Any, leaf: Any) -> bool:
+    if not isinstance(leaf, ShapedArray) or not isinstance(example, ShapedArray):
+        return example == leaf
+    return (
+        (example.dtype, example.weak_type, example.ndim) == (leaf.dtype, leaf.weak_type, leaf.ndim)
+        and all(map(_is_possible, example.shape, leaf.shape))
+    )  # fmt: skip
+
+
+def _is_possible(number: Size, size: Size) -> bool:
+    return isinstance(size, Dim) or same_size(number, size)
 
 
 def _batched(

@@ -16,7 +16,7 @@ from s2s.api.batching import Vmap, axis_of_each_leaf
 from s2s.api.derivatives import JvpFunction, ValueAndGrad, VjpFunction
 from s2s.api.jacobians import Jacobian
 from s2s.api.transformed import Argnums, Transformed, signature
-from s2s.frontend.argument_types import type_of_example
+from s2s.frontend.argument_types import bind, type_of_example
 from s2s.ir.dtypes import is_inexact
 from s2s.tree import flatten, tree_map, unflatten
 from s2s.verify.differences import Array
@@ -47,9 +47,8 @@ def caller(fun: Callable[..., Any]) -> Run:
     """The function as one of arguments by parameter, which does not write to the arguments."""
 
     def run(args: Values) -> Any:
-        bound = signature(fun).bind_partial()
-        bound.arguments.update(tree_map(_copied, dict(args)))
-        return fun(*bound.args, **bound.kwargs)
+        positional, by_keyword = bind(signature(fun), tree_map(_copied, dict(args)))
+        return fun(*positional, **by_keyword)
 
     return run
 

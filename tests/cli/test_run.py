@@ -102,6 +102,14 @@ def test_without_o_the_module_goes_to_standard_output(folder):
     assert process.stderr.startswith("loaded\ns2s: loss_grad verified")
 
 
+def test_what_the_users_code_prints_is_not_part_of_the_module(folder, capsys):
+    (folder / "train.py").write_text("print('training')\n" + TRAIN)
+    assert main(["grad", "model.py:loss", "--record", "train.py 1"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith('"""Gradient of `loss`')
+    assert err.startswith("loaded\ntraining\ns2s: loss_grad verified")
+
+
 def test_the_same_command_gives_the_same_bytes(folder):
     first, second = folder / "a.py", folder / "b.py"
     for path in (first, second):

@@ -1,10 +1,11 @@
 """The types of a transformed function's arguments, from those of the user's function."""
 
+import numpy as np
 import pytest
 
 from s2s.api import grad, jacrev, vmap
 from s2s.api.derivatives import JvpFunction, VjpFunction
-from s2s.cli.types import outer_types, users_function
+from s2s.cli.types import are_of_types, outer_types, users_function
 from s2s.errors import UserError
 from s2s.frontend.argument_types import render
 from s2s.frontend.argument_types.text import parse_arguments
@@ -71,3 +72,21 @@ def test_vjp_under_vmap_wants_the_type_of_the_cotangent():
 
 def test_users_function():
     assert users_function(vmap(grad(loss))) is loss
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"w": np.ones(3), "x": np.ones((4, 3)), "y": 1.0, "steps": 3}, True),
+        ({"w": np.ones(3), "x": np.ones((4, 3)), "y": 1.0, "steps": 4}, False),
+        ({"w": np.ones(3), "x": np.ones((4, 3)), "y": 1.0}, False),
+        ({"w": np.ones(3), "x": np.ones((4, 2)), "y": 1.0, "steps": 3}, False),
+        ({"w": np.ones(3), "x": np.ones(3), "y": 1.0, "steps": 3}, False),
+        ({"w": np.ones(3, np.float32), "x": np.ones((4, 3)), "y": 1.0, "steps": 3}, False),
+        ({"w": np.ones(3), "x": np.ones((4, 3)), "y": np.float64(1.0), "steps": 3}, False),
+        ({"w": [np.ones(3)], "x": np.ones((4, 3)), "y": 1.0, "steps": 3}, False),
+    ],
+)
+def test_whether_values_are_of_types(values, expected):
+    types = parse_arguments("w: f64[d], x: f64[n, 3], y: float, steps=3")
+    assert are_of_types(values, types) is expected

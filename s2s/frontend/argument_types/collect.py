@@ -186,9 +186,9 @@ def _missing_message(missing: Mapping[str, ArgumentType], function: Callable[...
 
 
 def bind(
-    function: Callable[..., Any], arguments: Mapping[str, Any]
+    signature: inspect.Signature, arguments: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Positional and keyword arguments for a call of `function`, from arguments by parameter."""
-    signature = inspect.signature(function)
-    bound = inspect.BoundArguments(signature, dict(arguments))  # type: ignore[arg-type]
+    """Positional and keyword arguments of a call, from arguments by parameter."""
+    bound = signature.bind_partial()
+    bound.arguments.update(arguments)
     return bound.args, bound.kwargs

@@ -41,8 +41,7 @@ def _identity(code: CodeType) -> Identity:
 def first_call(function: Callable[..., Any], run: Callable[[], Any]) -> dict[str, Any] | None:
     """The arguments of the first call of `function` that `run()` makes, by parameter.
 
-    `run` goes no further than this call. None if it ends without one. What goes to standard output
-    meanwhile is written to standard error, since standard output is for the generated module.
+    `run` goes no further than this call. None if it ends without one.
     """
     code: CodeType | None = getattr(innermost_function(function), "__code__", None)
     name, wanted = ("", None) if code is None else (code.co_name, _identity(code))
@@ -57,17 +56,16 @@ def first_call(function: Callable[..., Any], run: Callable[[], Any]) -> dict[str
             found.update((name, arguments[name]) for name in parameters if name in arguments)
             raise _Called
 
-    before = sys.getprofile()
+    before = sys.getprofile(), threading.getprofile()
     threading.setprofile(watch)
+    sys.setprofile(watch)
     try:
-        with contextlib.redirect_stdout(sys.stderr):
-            sys.setprofile(watch)
-            run()
+        run()
     except _Called:
         pass
     finally:
-        sys.setprofile(before)
-        threading.setprofile(before)
+        sys.setprofile(before[0])
+        threading.setprofile(before[1])
     return found or None
 
 

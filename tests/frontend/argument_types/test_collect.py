@@ -1,6 +1,7 @@
 """Which of all that the user says about an argument counts, and what is said if nothing does."""
 
 import importlib.util
+import inspect
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_variadic_parameters(model):
     types = argument_types(
         model.variadic, args="x: float, rest: (f64[n], f64[n]), key: float, options: {a: float}"
     ).types
-    args, kwargs = bind(model.variadic, types)
+    args, kwargs = bind(inspect.signature(model.variadic), types)
     assert list(map(render, args)) == ["float", "f64[n]", "f64[n]"]
     assert {name: render(leaf) for name, leaf in kwargs.items()} == {"key": "float", "a": "float"}
     assert found(model.variadic, args="key: float") == "x: float, rest: (), key: float, options: {}"
