@@ -32,16 +32,16 @@ class Definition:
         if isinstance(self.node, ast.Lambda):
             # In parentheses, because a line break inside may need those around it.
             text = f"(\n{' ' * self.node.col_offset}{segment(self.lines, self.node)})"
-            tree = ast.parse(text, mode="eval")
-            ast.increment_lineno(tree, first - 2)
-            assert isinstance(tree.body, ast.Lambda)
-            return tree.body
-        # Under an `if`, because the function may be indented.
-        text = "if 1:\n" + "".join(self.lines[first - 1 : last])
-        indented = self.node.col_offset > 0
-        tree = ast.parse(text if indented else text.partition("\n")[2])
-        ast.increment_lineno(tree, first - 2 if indented else first - 1)
-        statement = tree.body[0]
+            body = ast.parse("\n" * (first - 2) + text, mode="eval").body
+            assert isinstance(body, ast.Lambda)
+            return body if first > 1 else ast.increment_lineno(body, -1)
+        text = "".join(self.lines[first - 1 : last])
+        if self.node.col_offset:
+            # An indented function may stand alone under an `if`.
+            text = "\n" * (first - 2) + "if 1:\n" + text
+        else:
+            text = "\n" * (first - 1) + text
+        statement = ast.parse(text).body[0]
         node = statement.body[0] if isinstance(statement, ast.If) else statement
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         return node

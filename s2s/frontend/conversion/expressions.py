@@ -46,7 +46,7 @@ class Expressions(Nodes):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE:
-            return self.generic_visit(node)  # type: ignore[return-value]
+            return self.visit_parts(node)
         if isinstance(node.func, ast.Name) and node.func.id == "locals":
             return self.hook("visible", node, at=node)
         node.args = [self.visit(node.func), *map(self.visit, node.args)]
@@ -79,7 +79,7 @@ class Expressions(Nodes):
             return self.visit_BoolOp(placed(ast.BoolOp(ast.And(), parts), node))
         if len(node.ops) == 1 and type(node.ops[0]) in OPERATORS:
             return self.operation("binary", node.ops[0], *operands, at=node)
-        return self.generic_visit(node)  # type: ignore[return-value]
+        return self.visit_parts(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         return self.operation("binary", node.op, node.left, node.right, at=node)
@@ -100,7 +100,7 @@ class Expressions(Nodes):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
-            return self.generic_visit(node)  # type: ignore[return-value]
+            return self.visit_parts(node)
         if isinstance(self.constant(node.value), ModuleType):
             return node
         text = placed(ast.Constant(mangled(node.attr, self.class_names[-1])), node)
@@ -108,7 +108,7 @@ class Expressions(Nodes):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
-            return self.generic_visit(node)  # type: ignore[return-value]
+            return self.visit_parts(node)
         container = self.visit(node.value)
         return self.hook("item", container, self.index(self.visit(node.slice)), at=node)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from s2s.frontend.conversion.nodes import HOOK, HOOKS, arguments_of
+from s2s.frontend.conversion.nodes import HOOK, HOOKS, arguments_of, placed
 from s2s.frontend.conversion.statements import Statements
 from s2s.frontend.lines import Statement
 from s2s.frontend.sources import Definition
@@ -43,11 +43,17 @@ def convert(code: CodeType, definition: Definition, namespace: Mapping[str, Any]
     if isinstance(node, _DEFINITIONS) and node.name not in code.co_freevars:
         # The name stands for what it stands for in the user's file.
         body.insert(0, ast.Global([node.name]))
-    outer = ast.FunctionDef(f"{HOOK}outer", arguments_of(parameters), body, [])
+        placed(body[0], node)
+    outer = ast.FunctionDef(f"{HOOK}outer", arguments_of(parameters, node), body, [])
     if hasattr(outer, "type_params"):
         outer.type_params = []  # Python 3.12 and newer
-    tree = ast.fix_missing_locations(ast.Module([outer], []))
-    found = compile(tree, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+    found: CodeType = compile(
+        ast.Module([placed(outer, node)], []),
+        code.co_filename,
+        "exec",
+        code.co_flags & _FUTURE,
+        dont_inherit=True,
+    )
     for _ in range(2 if definition.class_name is None else 3):
         found = next(const for const in found.co_consts if isinstance(const, CodeType))
     return Conversion(
@@ -62,7 +68,7 @@ def _class(name: str, node: ast.stmt) -> ast.ClassDef:
     found = ast.ClassDef(name, [], [], [node], [])
     if hasattr(found, "type_params"):
         found.type_params = []  # Python 3.12 and newer
-    return found
+    return placed(found, node)
 
 
 def _with_qualname(code: CodeType, old: str, new: str) -> CodeType:

@@ -37,7 +37,12 @@ HOOKS = (
 """The hooks that converted code refers to."""
 
 
-class Nodes(ast.NodeTransformer):
+LOAD = ast.Load()
+_LEAVES = (ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue)
+_NOT_NODES = frozenset({"ctx", "op", "ops", "kind", "type_comment"})
+
+
+class Nodes:
     """Makes the nodes that stand in place of a function's own, and knows where it is in it."""
 
     def __init__(
@@ -53,8 +58,25 @@ class Nodes(ast.NodeTransformer):
         self.in_class = False
         self.temporaries = 0
 
+    def visit(self, node: Any) -> Any:
+        """The node that stands in place of one of the function's; statements may give a list."""
+        if isinstance(node, _LEAVES):
+            return node
+        return getattr(self, f"visit_{type(node).__name__}", self.visit_parts)(node)
+
+    def visit_parts(self, node: Any) -> Any:
+        """The node with its parts converted; what is not an expression or statement has none."""
+        for field in node._fields:
+            part = getattr(node, field, None)
+            if isinstance(part, ast.AST) and field not in _NOT_NODES:
+                setattr(node, field, self.visit(part))
+            elif isinstance(part, list):
+                parts: list[Any] = part
+                part[:] = [self.visit(p) if isinstance(p, ast.AST) else p for p in parts]
+        return node
+
     def hook(self, name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
-        return self.plain_call(placed(ast.Name(HOOK + name, ast.Load()), at), arguments, at)
+        return self.plain_call(placed(ast.Name(HOOK + name, LOAD), at), arguments, at)
 
     def plain_call(
         self, function: ast.expr, arguments: Sequence[ast.expr], at: ast.AST
@@ -69,7 +91,7 @@ class Nodes(ast.NodeTransformer):
         text = placed(ast.Constant(name), at)
         if not self.is_outside(name):
             return self.hook("name", value, text, at=at)
-        old = ast.Lambda(arguments_of([]), placed(ast.Name(name, ast.Load()), at))
+        old = ast.Lambda(arguments_of([], at), placed(ast.Name(name, LOAD), at))
         return self.hook("rebind", value, text, placed(old, at), at=at)
 
     def is_outside(self, *names: str) -> bool:
@@ -80,7 +102,7 @@ class Nodes(ast.NodeTransformer):
         if not names:
             return []
         texts = placed(ast.Constant(tuple(names)), at)
-        values = [placed(ast.Name(name, ast.Load()), at) for name in names]
+        values = [placed(ast.Name(name, LOAD), at) for name in names]
         return [self.expression(self.hook("names", texts, *values, at=at))]
 
     def set_attribute(
@@ -97,7 +119,7 @@ class Nodes(ast.NodeTransformer):
         return placed(ast.Assign([placed(ast.Name(HOOK + name, ast.Store()), at)], value), at)
 
     def load_temporary(self, name: str, at: ast.AST) -> ast.expr:
-        return placed(ast.Name(HOOK + name, ast.Load()), at)
+        return placed(ast.Name(HOOK + name, LOAD), at)
 
     def line(self, node: ast.stmt) -> ast.expr:
         """The call that makes the line of a statement the one in force."""
@@ -114,8 +136,9 @@ class Nodes(ast.NodeTransformer):
         return self.names(names, at)
 
 
-def arguments_of(names: Iterable[str]) -> ast.arguments:
-    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+def arguments_of(names: Iterable[str], at: ast.AST) -> ast.arguments:
+    """Parameters of these names."""
+    return ast.arguments([], [placed(ast.arg(name), at) for name in names], None, [], [], None, [])
 
 
 def _extent(node: ast.stmt) -> tuple[Position, Position] | None:
