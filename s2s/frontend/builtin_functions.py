@@ -213,6 +213,13 @@ def _sorted(values: Iterable[Any], /, **kwargs: Any) -> list[Any]:
     return sorted(items, key=None if key is None else functools.partial(call, key), **kwargs)
 
 
+@_replaces(abs)
+def _abs(value: Any) -> Any:
+    if isinstance(value, Dim):
+        return value if value >= 0 else -value
+    return abs(value)
+
+
 @_replaces(divmod)
 def _divmod(x: Any, y: Any) -> tuple[Any, Any]:
     return x // y, x % y

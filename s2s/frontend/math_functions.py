@@ -53,7 +53,6 @@ _BY_UFUNC: dict[Function, np.ufunc] = {
     math.copysign: np.copysign,
     math.cos: np.cos,
     math.cosh: np.cosh,
-    math.degrees: np.degrees,
     math.exp: np.exp,
     math.exp2: np.exp2,
     math.expm1: np.expm1,
@@ -66,7 +65,6 @@ _BY_UFUNC: dict[Function, np.ufunc] = {
     math.log1p: np.log1p,
     math.log2: np.log2,
     math.pow: np.power,
-    math.radians: np.radians,
     math.sin: np.sin,
     math.sinh: np.sinh,
     math.sqrt: np.sqrt,
@@ -101,8 +99,14 @@ def _rounding(name: str, ufunc: np.ufunc) -> Function:
 
 
 def _log(x: Any, base: Any = None) -> Value:
-    result = lax.log(_python_float(x, "log"))
-    return result if base is None else result / lax.log(_python_float(base, "log"))
+    if base is None:
+        return lax.log(_python_float(x, "log"))
+    return _log_of(x) / _log_of(base)
+
+
+def _log_of(x: Any) -> Value:
+    x = _python_float(x, "log")
+    return lax.log(x) if isinstance(x, Tracer) else math.log(x)
 
 
 def _hypot(*coordinates: Any) -> Value:
@@ -117,10 +121,27 @@ def _prod(values: Iterable[Any], *, start: Any = 1) -> Any:
     return functools.reduce(operator.mul, values, start)
 
 
+def _degrees(x: Any) -> Value:
+    return _python_float(x, "degrees") * (180.0 / math.pi)
+
+
+def _radians(x: Any) -> Value:
+    return _python_float(x, "radians") * (math.pi / 180.0)
+
+
 def _erf(x: Any) -> Value:
     return lax.erf(_python_float(x, "erf"))
 
 
 counterparts.update({f: _by_ufunc(f.__name__, ufunc) for f, ufunc in _BY_UFUNC.items()})
 counterparts.update({f: _rounding(f.__name__, ufunc) for f, ufunc in _ROUNDING.items()})
-counterparts.update({math.log: _log, math.hypot: _hypot, math.prod: _prod, math.erf: _erf})
+counterparts.update(
+    {
+        math.degrees: _degrees,
+        math.erf: _erf,
+        math.hypot: _hypot,
+        math.log: _log,
+        math.prod: _prod,
+        math.radians: _radians,
+    }
+)
