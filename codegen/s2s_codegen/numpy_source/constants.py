@@ -8,6 +8,7 @@ import numpy as np
 
 from s2s.errors import UserError
 from s2s.ir.jaxpr import ClosedJaxpr
+from s2s_codegen.numpy_source.expression import tuple_of
 from s2s_codegen.numpy_source.format import LINE_LENGTH, format_statements
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.scope import dtype_name
@@ -37,7 +38,9 @@ def write_constants(closed: ClosedJaxpr, names: Names) -> list[str]:
 
 def _definition(name: str, array: np.ndarray[Any, Any]) -> list[str]:
     default = array.dtype in (np.float64, np.int64, np.bool_, np.complex128)
-    dtype = "" if default and array.size else f", dtype={dtype_name(array.dtype)}"
+    dtype = "" if default else f", dtype={dtype_name(array.dtype)}"
+    if not array.size:
+        return [f"{name} = np.zeros({tuple_of([str(size) for size in array.shape])}{dtype})"]
     if array.size <= _SHORT and np.isfinite(array).all():
         return list(format_statements([Line(f"{name} = np.array({array.tolist()}{dtype})")], 0))
     # As words of a text, many to a line: black would put each number on a line of its own.

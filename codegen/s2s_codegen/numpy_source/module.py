@@ -230,6 +230,8 @@ def _default_text(parameter: Parameter) -> str | None:
     if parameter.default is NO_DEFAULT:
         return None
     value: Any = parameter.default
+    if isinstance(parameter.type, Static):
+        value = parameter.type.value  # no other is accepted
     if isinstance(value, np.generic):
         value = cast("Any", value).item()
     return repr(value) if is_writable(value) else "None"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
-from s2s.primitives.arithmetic import Add, Sub
+from s2s.primitives.arithmetic import Add, Neg, Sub
 from s2s.primitives.core import BroadcastInDim
 from s2s.primitives.families import AddAny
 from s2s_codegen.numpy_source.memory import (
@@ -107,8 +107,10 @@ def _candidates(jaxpr: Jaxpr, placed: Sequence[Placed]) -> dict[Var, JaxprEqn]:
             if _is_written_anywhere(eqn):
                 inlined[var] = eqn
                 reading, times = reader.get(var, reading), uses
-            elif uses == 1 and reader[var][0] == run and _may_be_inside(eqn, reader[var][1], zeros):
-                inlined[var] = eqn
+            elif uses == 1 and _may_be_inside(eqn, reader[var][1], zeros):
+                # A change of sign has no line of its own.
+                if reader[var][0] == run or (isinstance(eqn.primitive, Neg) and var.name is None):
+                    inlined[var] = eqn
         for var in _variables(eqn.invars):
             reads[var] = reads.get(var, 0) + times
             reader[var] = reading

@@ -169,7 +169,7 @@ class Writer:
                 root = atom if atom in self.copied else self.scope.plan.root(atom)
                 if root in inputs or root in returned:
                     expression = method(expression, "copy")
-                returned.add(root)
+                returned.update((root, self.scope.plan.root(atom)))
             texts.append(expression.text)
         return texts
 

@@ -8,6 +8,7 @@ from s2s.ir.jaxpr import ShapedArray
 from tests.codegen.numpy_source.bodies import FLOAT, body, expression, f64, jaxpr
 
 N = f64("n")
+F64 = np.dtype(np.float64)
 F32 = ShapedArray((3,), np.dtype(np.float32))
 
 
@@ -30,9 +31,9 @@ F32 = ShapedArray((3,), np.dtype(np.float32))
         (lambda x, y: lax.integer_pow(lax.neg(x), 3), "(-x) ** 3"),
         (lambda x, y: lax.integer_pow(lax.sin(x), -2), "np.sin(x) ** -2"),
         (lambda x, y: lax.pow(x, 0.5), "x**0.5"),
-        (lambda x, y: lax.select_n(lax.gt(x, y), y, lax.add(x, 1.0)), "np.where(x > y, x + 1.0, y)"),
+        (lambda x, y: lax.select_n(lax.gt(x, y), y, -1.0), "np.where(x > y, -1.0, y)"),
         (lambda x, y: lax.max(lax.neg(x), 0.0), "np.maximum(-x, 0.0)"),
-        (lambda x, y: lax.mul(x, lax.convert_element_type(lax.lt(x, y), x.aval.dtype)), "x * (x < y)"),
+        (lambda x, y: lax.mul(x, lax.convert_element_type(lax.lt(x, y), F64)), "x * (x < y)"),
     ],
 )  # fmt: skip
 def test_primal(fun, text: str) -> None:

@@ -18,10 +18,15 @@ class LargeEnough(Assumptions):
 
 N, M = dimension("n"), dimension("m")
 MATRIX = f64("n", "m")
+VECTORS = f64("n"), f64("m")
 
 
 def broadcast(x, axes):
     return lax.broadcast_in_dim(x, (N, M), axes)
+
+
+def outer_of_exp(x, y):
+    return lax.mul(broadcast(lax.exp(x), (0,)), broadcast(y, (1,)))
 
 
 @pytest.mark.parametrize(
@@ -29,9 +34,9 @@ def broadcast(x, axes):
     [
         (lambda x, y: lax.add(x, broadcast(y, (1,))), (MATRIX, f64("m")), "x + y"),
         (lambda x, y: lax.add(x, broadcast(y, (0,))), (MATRIX, f64("n")), "x + y[:, None]"),
-        (lambda x, y: lax.mul(broadcast(x, (0,)), broadcast(y, (1,))), (f64("n"), f64("m")), "x[:, None] * y"),
+        (lambda x, y: lax.mul(broadcast(x, (0,)), broadcast(y, (1,))), VECTORS, "x[:, None] * y"),
         (lambda x, y: lax.add(x, broadcast(lax.exp(y), (1,))), (MATRIX, f64("m")), "x + np.exp(y)"),
-        (lambda x, y: lax.add(x, broadcast(lax.exp(y), (0,))), (MATRIX, f64("n")), "x + np.exp(y)[:, None]"),
+        (outer_of_exp, VECTORS, "np.exp(x)[:, None] * y"),
         (lambda x: lax.transpose(x, (1, 0)), (MATRIX,), "x.T"),
         (lambda x: lax.transpose(x, (0, 2, 1)), (f64(2, "n", "m"),), "x.mT"),
         (lambda x: lax.transpose(x, (1, 0, 2)), (f64(2, "n", "m"),), "x.transpose(1, 0, 2)"),
