@@ -5,6 +5,7 @@ The programs below run where nothing but NumPy can be imported. Their `module` i
 
 import runpy
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,27 +27,32 @@ class Examples:
 
     checkout: Path
     s2s: CommandLine
-    update: bool
+
+    @property
+    def generated(self) -> Path:
+        return self.checkout / "examples" / "generated"
 
     def generate(self, transformation: str, function: str, name: str, *options: str) -> Path:
-        """The module that the command writes, which is the one kept in examples/generated."""
         arguments = [transformation, f"examples/{function}", *options]
         process = self.s2s(*arguments, "-o", f"examples/generated/{name}", cwd=self.checkout)
         assert process.returncode == 0, process.stderr
-        written = self.checkout / "examples" / "generated" / name
-        if self.update:
-            GENERATED.mkdir(exist_ok=True)
-            shutil.copy(written, GENERATED / name)
-        assert written.read_text() == (GENERATED / name).read_text(), "see --update-golden"
-        return written
+        return self.generated / name
 
 
 @pytest.fixture
-def examples(tmp_path: Path, command_line: CommandLine, request: pytest.FixtureRequest) -> Examples:
-    (tmp_path / "examples" / "generated").mkdir(parents=True)
+def examples(
+    tmp_path: Path, command_line: CommandLine, request: pytest.FixtureRequest
+) -> Iterator[Examples]:
+    """Afterwards, whether the modules kept in examples/generated are the ones written."""
+    examples = Examples(tmp_path, command_line)
+    examples.generated.mkdir(parents=True)
     for file in (ROOT / "examples").glob("*.py"):
         shutil.copy(file, tmp_path / "examples")
-    return Examples(tmp_path, command_line, request.config.getoption("--update-golden"))
+    yield examples
+    for file in examples.generated.glob("*.py"):
+        if request.config.getoption("--update-golden"):
+            shutil.copy(file, GENERATED)
+        assert file.read_text() == (GENERATED / file.name).read_text(), "see --update-golden"
 
 
 TRAIN_NETWORK = """
