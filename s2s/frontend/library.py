@@ -56,6 +56,9 @@ def is_users(file: str) -> bool:
     )
 
 
+_NUMPY = {"np": np, "np.random": np.random}
+
+
 def public_name(function: Callable[..., Any]) -> str:
     """What a user calls a function: `np.cov`, `scipy.special.gamma`, `json.dumps`, `str.join`."""
     if isinstance(function, np.vectorize):
@@ -76,8 +79,9 @@ def public_name(function: Callable[..., Any]) -> str:
     parts = [part for part in module.split(".") if not part.startswith("_")]
     if parts[:1] == ["numpy"]:
         parts[0] = "np"
-        if getattr(np, name, None) is function:
-            parts = ["np"]
+        for owner in ("np", "np.random"):
+            if getattr(_NUMPY[owner], name, None) is function:
+                return f"{owner}.{name}"
     return ".".join([*parts, name])
 
 

@@ -129,16 +129,23 @@ def _radians(x: Any) -> Value:
     return _python_float(x, "radians") * (math.pi / 180.0)
 
 
-def _erf(x: Any) -> Value:
-    return lax.erf(_python_float(x, "erf"))
+_BY_PRIMITIVE: dict[Function, Function] = {
+    math.erf: lax.erf,
+    math.erfc: lax.erfc,
+    math.lgamma: lax.lgamma,
+}
+
+
+def _by_primitive(name: str, primitive: Function) -> Function:
+    return lambda x: primitive(_python_float(x, name))
 
 
 counterparts.update({f: _by_ufunc(f.__name__, ufunc) for f, ufunc in _BY_UFUNC.items()})
 counterparts.update({f: _rounding(f.__name__, ufunc) for f, ufunc in _ROUNDING.items()})
+counterparts.update({f: _by_primitive(f.__name__, p) for f, p in _BY_PRIMITIVE.items()})
 counterparts.update(
     {
         math.degrees: _degrees,
-        math.erf: _erf,
         math.hypot: _hypot,
         math.log: _log,
         math.prod: _prod,
