@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from s2s.ir.check import check
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.passes.names import hand_on_names
 from s2s.primitive import Value
-from s2s.primitives.arithmetic import Neg, div, mul, neg, sub
-from s2s.primitives.core import fill
+from s2s.primitives.arithmetic import Mul, Neg, div, mul, neg, sub
+from s2s.primitives.contractions import dot_general
+from s2s.primitives.core import ReduceSum, fill
 from s2s.primitives.families import add_any, defined_by, is_number
 from s2s.trace import Tracer, aval, bind, copy_equation, make, walk
 
@@ -242,7 +243,8 @@ def _product(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
     result = eqn.outvars[0].aval
     match eqn.primitive.name, operands:
         case "mul", (x, y):
-            return _factored(x).times(_factored(y), result)
+            product = _factored(x).times(_factored(y), result)
+            return product if product.coefficient else Product(result, 0.0)
         case "div", (x, y) if _factored(y).coefficient != 0.0:
             return _factored(x).over(_factored(y), result)
         case "neg", (x,):
@@ -253,6 +255,8 @@ def _product(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
             return _sum(eqn, x, y, -1.0)
         case "broadcast_in_dim", (x,) if isinstance(x, Product) and x.is_number:
             return x.of_type(result)
+        case "reduce_sum", (x,) if isinstance(x, Product) and _is_inner(eqn, x):
+            return _inner(eqn, x)
         case ("broadcast_in_dim" | "reduce_sum" | "transpose" | "reshape" | "squeeze"), (x,):
             return _pulled_out(eqn, operands)
         case "dot_general", (_, _):
@@ -280,14 +284,37 @@ def _pulled_out(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
     return front.times(Product(result, 1.0, (bind(eqn.primitive, *values),)), result)
 
 
+def _is_inner(eqn: JaxprEqn, x: Product) -> bool:
+    """Whether a sum over the last axis, or over all, is one of products of arrays."""
+    arrays = [factor for factor in x.numerators if aval(factor).shape]
+    axes, rank = cast(ReduceSum, eqn.primitive).axes, x.aval.ndim
+    inner = axes == (rank - 1,) or len(axes) == rank
+    return inner and len(arrays) > 1 and not any(aval(d).shape for d in x.denominators)
+
+
+def _inner(eqn: JaxprEqn, x: Product) -> Product:
+    """The sum of products as an inner product: no array of the products is made."""
+    front, rest = x.split()
+    *others, last = rest.numerators
+    axes = cast(ReduceSum, eqn.primitive).axes
+    batch = tuple(axis for axis in range(x.aval.ndim) if axis not in axes)
+    left = Product(x.aval, 1.0, tuple(others)).compute()
+    value = dot_general(left, last, ((axes, axes), (batch, batch)))
+    result = eqn.outvars[0].aval
+    return front.times(Product(result, 1.0, (value,)), result)
+
+
 def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:
     """A sum of multiples of one value, or one whose terms have factors in front: a common factor
     is taken out, or it becomes a difference."""
     if not (isinstance(x, Product) or isinstance(y, Product) or _is(x, y)):
         return None
     a, b = _factored(x), _factored(y).scaled(sign)
-    if _same(a.scaled(b.coefficient), b.scaled(a.coefficient)) and not a.is_constant:
-        return Product(a.aval, a.coefficient + b.coefficient, a.numerators, a.denominators)
+    if not a.coefficient or not b.coefficient:
+        return (b if not a.coefficient else a).of_type(eqn.outvars[0].aval)
+    for p, q in ((a, b), (_expanded(a), _expanded(b))):
+        if _same(p.scaled(q.coefficient), q.scaled(p.coefficient)) and not p.is_constant:
+            return Product(p.aval, p.coefficient + q.coefficient, p.numerators, p.denominators)
     if a.aval.shape != b.aval.shape or not (a.numerators and b.numerators):
         return None
     a_front, a_rest = a.split()
@@ -307,6 +334,19 @@ def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:
     else:
         return None
     return a_front.times(Product(result, 1.0, (total,)), result)
+
+
+def _expanded(product: Product) -> Product:
+    """The same product with multiples of values, such as the user's `0.5 * x`, taken apart."""
+    coefficient, numerators = product.coefficient, list[Value]()
+    for factor in product.numerators:
+        found = defined_by(factor, Mul, factor.builder.producer)
+        if found is not None and any(map(is_number, found[1])):
+            x, y = found[1] if is_number(found[1][0]) else reversed(found[1])
+            coefficient *= _factored(x).coefficient
+            factor = y
+        numerators.append(factor)
+    return Product(product.aval, coefficient, tuple(numerators), product.denominators)
 
 
 def _difference(eqn: JaxprEqn, a: Product, b: Product) -> Product:

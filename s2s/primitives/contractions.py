@@ -12,6 +12,7 @@ from s2s.primitive import BatchAxis, Linear, Precedence, Primitive, Producer, Va
 from s2s.primitives.arithmetic import mul
 from s2s.primitives.core import (
     BroadcastInDim,
+    Transpose,
     broadcast_in_dim,
     defined_by,
     reduce_sum,
@@ -92,6 +93,26 @@ class DotGeneral(Primitive):
         result = dot_general(x, ct, ((tuple(x_free), ct_x_free), (x_batch, batch)))
         summed = [b for _, b in sorted(zip(x_sum, y_sum, strict=True))]
         return [None, _put_back(result, [*y_batch, *summed, *y_free])]
+
+    def swapped(self, operands: Sequence[Value], permutation: tuple[int, ...]) -> Value | None:
+        """The product with its result's axes permuted, if exchanging the operands gives that."""
+        x, y = operands
+        (x_sum, y_sum), (x_batch, y_batch) = self.dimension_numbers
+        x_free, y_free = map(len, self.free(aval(x).ndim, aval(y).ndim))
+        batch, behind = range(len(x_batch)), len(x_batch) + x_free
+        wanted = (*batch, *range(behind, behind + y_free), *range(len(x_batch), behind))
+        if permutation != wanted:
+            return None
+        return dot_general(y, x, ((y_sum, x_sum), (y_batch, x_batch)))
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """A matrix that is a transpose is read along its other axis."""
+        (x_sum, y_sum), (x_batch, y_batch) = self.dimension_numbers
+        x, x_sum = _untransposed(args[0], x_sum, x_batch, producer)
+        y, y_sum = _untransposed(args[1], y_sum, y_batch, producer)
+        if x is args[0] and y is args[1]:
+            return None
+        return dot_general(x, y, ((x_sum, y_sum), (x_batch, y_batch)))
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         """A product with an array whose elements are all the same is a sum."""
@@ -178,6 +199,17 @@ class DotGeneral(Primitive):
 def _shifted(axes: Sequence[int], new: BatchAxis) -> Axes:
     """Axes of an operand after a new axis was put in at `new`."""
     return tuple(axes) if new is None else tuple(axis + (axis >= new) for axis in axes)
+
+
+def _untransposed(matrix: Value, sums: Axes, batch: Axes, producer: Producer) -> tuple[Value, Axes]:
+    """What a transposed matrix, or stack of them, is the transpose of, and its axis summed over."""
+    rank, depth = aval(matrix).ndim, len(batch)
+    if len(sums) != 1 or rank != depth + 2 or batch != tuple(range(depth)):
+        return matrix, sums
+    found = defined_by(matrix, Transpose, producer)
+    if found is None or found[0].permutation != (*range(depth), depth + 1, depth):
+        return matrix, sums
+    return found[1][0], (2 * depth + 1 - sums[0],)
 
 
 def _put_back(result: Value, axes: Sequence[int]) -> Value:

@@ -300,6 +300,13 @@ class Transpose(Structural):
                 return broadcast_in_dim(operand, shape, places)
         return None
 
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """The transpose of a product is the product of the factors the other way round."""
+        eqn = producer(args[0])
+        if eqn is None or eqn.primitive.name != "dot_general":
+            return None
+        return cast(Any, eqn.primitive).swapped(operands_of(args[0], eqn), self.permutation)
+
 
 def transpose(operand: Value, permutation: Sequence[int]) -> Value:
     """`operand` with its axes in the order `permutation`."""
@@ -352,6 +359,21 @@ class Reshape(Structural):
         if grown is not None and not grown[0].broadcast_dimensions:
             return broadcast_in_dim(grown[1][0], self.new_sizes, ())
         return None
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """Without some axes of size 1: said so, other folds see through it."""
+        from s2s.primitives.layout import squeeze
+
+        shape = aval(args[0]).shape
+        kept, dropped = list(self.new_sizes), list[int]()
+        for axis, size in enumerate(shape):
+            if kept and same_size(size, kept[0]):
+                del kept[0]
+            elif same_size(size, 1):
+                dropped.append(axis)
+            else:
+                return None
+        return None if kept else squeeze(args[0], dropped)
 
 
 def reshape(operand: Value, new_sizes: Shape) -> Value:

@@ -89,3 +89,31 @@ def test_zero_factors_and_divisors_keep_their_meaning() -> None:
     with np.errstate(divide="ignore"):
         found = evaluate(collect_factors(before), np.float64(1.0), np.float64(2.0))
     assert found == [np.inf]
+
+
+def test_multiples_of_one_product_are_one_multiple() -> None:
+    def derivative(x, t):
+        half = lax.mul(0.5, x)
+        with phase("tangent"):
+            return [lax.add_any(lax.mul(half, t), lax.mul(lax.mul(0.5, t), x))]
+
+    assert text(make(derivative, [f64(N), f64(N)])) == (
+        "{ lambda ; a:f64[n] b:f64[n]. let c:f64[n] = mul a b in (c,) }"
+    )
+
+
+def test_products_with_zero_vanish_from_sums() -> None:
+    before = backward(lambda x, y: lax.add_any(lax.mul(0.0, lax.exp(x)), y), f64(N), f64(N))
+    assert text(before) == "{ lambda ; a:f64[n] b:f64[n]. let  in (b,) }"
+
+
+def test_a_sum_of_products_is_an_inner_product() -> None:
+    def fun(x, y):
+        return lax.reduce_sum(lax.mul(lax.mul(2.0, x), y), (0,))
+
+    after = collect_factors(backward(fun, f64(N), f64(N)))
+    assert [eqn.primitive.name for eqn in after.eqns] == ["dot_general", "mul"]
+    x, y = values([f64(4), f64(4)])
+    np.testing.assert_allclose(
+        evaluate(collect_factors(backward(fun, f64(4), f64(4))), x, y)[0], 2.0 * (x @ y)
+    )
