@@ -7,7 +7,7 @@ and convert element types only for Python scalars, which take that of the other 
 from __future__ import annotations
 
 from s2s.control.associative import associative_scan as associative_scan
-from s2s.control.cond import cond as cond, switch as switch
+from s2s.control.branches import cond as cond, switch as switch
 from s2s.control.loops import (
     fori_loop as fori_loop,
     map as map,

@@ -12,6 +12,16 @@ from s2s.api.pullbacks import (
     vjp as vjp,
 )
 from s2s.api.source import source as source
+from s2s.control import policies as checkpoint_policies  # noqa: F401
+from s2s.control.applications import SymbolicZero as SymbolicZero
+from s2s.control.checkpoint import (
+    checkpoint as checkpoint,
+    checkpoint_name as checkpoint_name,
+    remat as remat,
+)
+from s2s.control.custom_rules import custom_jvp as custom_jvp, custom_vjp as custom_vjp
+from s2s.control.jit import jit as jit
+from s2s.control.solves import closure_convert as closure_convert
 from s2s.frontend.load import load as load
 from s2s.ir.jaxpr import ShapedArray as ShapedArray
 from s2s.primitives.identity import stop_gradient as stop_gradient

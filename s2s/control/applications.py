@@ -16,6 +16,7 @@ from s2s.control.user_functions import (
     converted_to,
     fits,
     identity,
+    is_pair,
     place,
     trace_body,
     with_consts,
@@ -195,14 +196,16 @@ class Application:
             dots = self._filled(self.avals, values[num:], flags, self.function.jvp_symbolic)
             tangents = _by_structure(self.structures, dots)
             pair = call(rule, *self._fixed, tuple(values[:num]), tuple(tangents))
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            if not is_pair(pair):
                 raise TypeError(
                     f"the jvp rule of {self.function.name} must return a pair, the result and "
                     "its tangent"
                 )
             results = self._results(pair[0], "jvp rule")
             parts = self._like_result(pair[1], "tangent")
-            found = _checked(parts, self.result_avals, self.result, f"{self.function.name}'s tangent")
+            found = _checked(
+                parts, self.result_avals, self.result, f"{self.function.name}'s tangent"
+            )
             return [*results, *found]
 
         structures = [*self.structures, *[LEAF] * len(with_tangent)]
@@ -225,7 +228,7 @@ class Application:
             for i, value in zip(self.moving, trees, strict=True):
                 arguments[i] = value
             pair = call(rule, *arguments)
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            if not is_pair(pair):
                 raise TypeError(
                     f"the forward rule of {self.function.name} must return a pair, the result and "
                     "what the backward rule needs"
@@ -256,10 +259,10 @@ class Application:
                 ct_on,
                 self.function.vjp_symbolic,
             )
-            bars = call(
+            bars: Any = call(
                 rule, *self._fixed, unflatten(structure, leaves), unflatten(self.result, cts)
             )
-            if not isinstance(bars, (tuple, list)) or len(bars) != len(self.moving):
+            if type(bars) not in (tuple, list) or len(bars) != len(self.moving):
                 raise TypeError(
                     f"the backward rule of {self.function.name} must return a tuple with a "
                     f"cotangent for each of {len(self.moving)} arguments"
@@ -304,7 +307,9 @@ class Application:
                 f"the {what} of {self.function.name} returns a result of structure {structure}, "
                 f"but {self.function.name} itself one of structure {self.result}"
             )
-        for leaf, wanted, path in zip(leaves, self.result_avals, leaf_paths(structure), strict=True):
+        for leaf, wanted, path in zip(
+            leaves, self.result_avals, leaf_paths(structure), strict=True
+        ):
             if not fits(wanted, aval(leaf)):
                 raise TypeError(
                     f"the {what} of {self.function.name} returns {aval(leaf)} for "

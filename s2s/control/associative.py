@@ -51,7 +51,9 @@ def associative_scan(
         results = flatten(call(fn, *pairs))[0]
         return [_moved(v, ax, 0) for v, ax in zip(results, axes, strict=True)]
 
-    running = _running(combine, front, length) if isinstance(length, int) else _in_turn(combine, front)
+    running = (
+        _running(combine, front, length) if isinstance(length, int) else _in_turn(combine, front)
+    )
     if reverse:
         running = [rev(leaf, [0]) for leaf in running]
     return unflatten(structure, [_moved(v, 0, a) for v, a in zip(running, axes, strict=True)])

@@ -91,11 +91,11 @@ def body_if_live(closed: ClosedJaxpr) -> ClosedJaxpr | None:
         return None
     live = Var(ShapedArray((), BOOL), "live")
     inputs = [live, *closed.jaxpr.invars]
-    return make(
-        lambda live, *xs: inline_if(live, closed, xs),
-        [var.aval for var in inputs],
-        [var.name for var in inputs],
-    )
+
+    def fun(live: Value, *xs: Value) -> list[Value]:
+        return inline_if(live, closed, xs)
+
+    return make(fun, [var.aval for var in inputs], [var.name for var in inputs])
 
 
 @per_jaxpr

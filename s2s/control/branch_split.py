@@ -16,8 +16,11 @@ from typing import Any
 from s2s.control.bodies import Parts, live_equations
 from s2s.control.loop_split import VIEWS
 from s2s.control.residuals import choose
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Var
+from s2s.ir.dims import same_shape
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
+from s2s.passes.dce import dce
 from s2s.primitive import Primitive
+from s2s.primitives.creation import Empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,7 @@ class CalleeSplit:
     constants: dict[Var, Any]
 
     def unknown_of(self, variables: Sequence[Var]) -> ClosedJaxpr:
-        """(variables, unknown inputs -> unknown outputs), for variables that include all it reads."""
+        """(variables, unknown inputs -> unknown outputs). It reads none but these variables."""
         jaxpr = self.unknown
         body = Jaxpr(jaxpr.constvars, [*variables, *jaxpr.invars], jaxpr.eqns, jaxpr.outvars)
         return ClosedJaxpr(body, tuple(self.constants[var] for var in jaxpr.constvars))
@@ -91,3 +94,66 @@ def split_callee(parts: Parts, saves: Callable[[Primitive], bool] | None = None)
         parts.unknown_outputs,
     )
     return CalleeSplit(parts.known, stored, operands, results, unknown, constants)
+
+
+class Shared:
+    """What the known and the unknown branches share: operands, known results, and kept values.
+
+    A kept value goes through a slot, a further result of the known branches. Values of different
+    branches share a slot if they have one type; a branch without a value for it leaves it empty.
+    """
+
+    def __init__(self, splits: Sequence[CalleeSplit], operands: Sequence[Atom]) -> None:
+        self.operands = operands
+        self.slots: list[Var] = []
+        self._sources: dict[tuple[str, int], ShapedArray] = {}
+        self._read: dict[int, dict[tuple[str, int], Var]] = {}
+        for split in splits:
+            used: dict[int, Var] = {}
+            for var in split.stored:
+                slot = self._slot(var, used)
+                used[slot] = var
+            read: dict[tuple[str, int], Var] = {("slot", slot): var for slot, var in used.items()}
+            read.update({("operand", i): var for i, var in split.operands.items()})
+            read.update({("result", i): var for i, var in split.results.items()})
+            self._read[id(split)] = read
+            self._sources.update({source: var.aval for source, var in read.items()})
+
+    def _slot(self, var: Var, used: dict[int, Var]) -> int:
+        for position, slot in enumerate(self.slots):
+            same_type = slot.aval.dtype == var.aval.dtype and same_shape(
+                slot.aval.shape, var.aval.shape
+            )
+            if position not in used and same_type:
+                if slot.name != var.name:
+                    slot.name = None
+                return position
+        self.slots.append(Var(var.aval.strong(), var.name))
+        return len(self.slots) - 1
+
+    def known(self, split: CalleeSplit) -> ClosedJaxpr:
+        """The known part of a branch, with a result for each slot."""
+        read = self._read[id(split)]
+        known = split.known.jaxpr
+        eqns = list(known.eqns)
+        kept: list[Var] = []
+        for position, slot in enumerate(self.slots):
+            var = read.get(("slot", position))
+            if var is None:
+                var = Var(slot.aval)
+                eqns.append(JaxprEqn(Empty(slot.aval.dtype, slot.aval.shape), [], [var]))
+            kept.append(var)
+        body = Jaxpr(known.constvars, known.invars, eqns, [*known.outvars, *kept])
+        return dce(ClosedJaxpr(body, split.known.consts))
+
+    def unknown(self, split: CalleeSplit) -> ClosedJaxpr:
+        """The unknown part of a branch, with an input for all that some branch reads."""
+        read = self._read[id(split)]
+        return split.unknown_of(
+            [read.get(source) or Var(aval) for source, aval in self._sources.items()]
+        )
+
+    def atoms(self, known_results: Sequence[Var]) -> list[Atom]:
+        """What stands for these inputs where the branches are chosen."""
+        places = {"operand": self.operands, "result": known_results, "slot": self.slots}
+        return [places[kind][position] for kind, position in self._sources]

@@ -14,7 +14,6 @@ from s2s.control.bodies import (
     inverted,
     jvp_of,
     rearranged,
-    split_of,
     transpose_of,
     used_inputs,
     vmap_of,

@@ -5,59 +5,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from s2s.control.bodies import Flags, split_of
 from s2s.control.branch_split import CalleeSplit, split_callee
 from s2s.control.call import Call
 from s2s.control.higher_order import per_jaxpr
+from s2s.control.policies import BY_NAME, Policy, SaveOnlyTheseNames, nothing_saveable
 from s2s.control.user_functions import bound_arguments, trace_body
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
 from s2s.primitive import BatchAxis, Primitive, Value, Zero
 from s2s.trace import aval, bind, inline, phase
 from s2s.tree import tree_map, unflatten
-
-F = TypeVar("F", bound=Callable[..., Any])
-Policy = Callable[[Primitive], bool]
-"""Whether the results of a primitive are kept for the backward part."""
-
-
-# -- policies -------------------------------------------------------------------------------------
-
-
-def everything_saveable(primitive: Primitive) -> bool:
-    """Keep what the backward part reads, as if there were no checkpoint."""
-    return True
-
-
-def nothing_saveable(primitive: Primitive) -> bool:
-    """Keep the arguments only, and compute all else again. The default."""
-    return False
-
-
-def dots_saveable(primitive: Primitive) -> bool:
-    """Keep the results of matrix products, and compute all else again."""
-    return primitive.name == "dot_general"
-
-
-@dataclass(frozen=True)
-class SaveOnlyTheseNames:
-    """The policy of `save_only_these_names`."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, primitive: Primitive) -> bool:
-        return isinstance(primitive, Name) and primitive.label in self.names
-
-
-def save_only_these_names(*names: str) -> Policy:
-    """Keep the values that `checkpoint_name` gave one of these names."""
-    return SaveOnlyTheseNames(names)
-
-
-_POLICIES = {p.__name__: p for p in (everything_saveable, nothing_saveable, dots_saveable)}
-
 
 # -- primitives -----------------------------------------------------------------------------------
 
@@ -70,7 +30,7 @@ class Remat(Call):
     """
 
     differentiated: bool = False
-    policy: Policy | None = None
+    policy: Policy | SaveOnlyTheseNames | None = None
     prevent_cse: bool = True
 
     name = "remat2"
@@ -79,8 +39,9 @@ class Remat(Call):
     def from_printed(
         cls, printed: Mapping[str, Any], out_avals: Sequence[ShapedArray]
     ) -> Primitive:
-        policy = printed["policy"]
-        return cls(**{**printed, "policy": _POLICIES.get(policy, policy)})
+        fields: dict[str, Any] = {**printed}
+        fields["policy"] = BY_NAME.get(fields["policy"], fields["policy"])
+        return cls(**fields)
 
     def made(self, what: str, jaxpr: ClosedJaxpr) -> Remat:
         differentiated = self.differentiated or what == "linear"
@@ -152,7 +113,7 @@ class Name(Primitive):
 
 
 def checkpoint(
-    fun: F | None = None,
+    fun: Callable[..., Any] | None = None,
     *,
     prevent_cse: bool = True,
     policy: Policy | None = None,
@@ -190,4 +151,8 @@ remat = checkpoint
 
 def checkpoint_name(x: Any, name: str) -> Any:
     """`x`, an array or a container of arrays, under a name that `save_only_these_names` takes."""
-    return tree_map(lambda leaf: bind(Name(name), leaf), x)
+
+    def named(leaf: Value) -> Value:
+        return bind(Name(name), leaf)
+
+    return tree_map(named, x)

@@ -23,16 +23,13 @@ from s2s.control.bodies import (
     vmap_of,
     with_unused_input,
 )
-from s2s.control.branch_split import CalleeSplit, split_callee
+from s2s.control.branch_split import Shared, split_callee
 from s2s.control.higher_order import HigherOrder
 from s2s.control.tidy import Operands, Source, identity, rebuilt
-from s2s.control.user_functions import Body, converting, fits, join, place, same_kind, share_consts, trace_body
-from s2s.ir.dims import Size, require_same, same_shape
+from s2s.ir.dims import Size, require_same
 from s2s.ir.dtypes import BOOL
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
-from s2s.passes.dce import dce
+from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import BatchAxis, Linear, PartialEval, Producer, Value, Zero
-from s2s.primitives.arithmetic import clamp
 from s2s.primitives.core import (
     convert_element_type,
     instantiate,
@@ -40,17 +37,15 @@ from s2s.primitives.core import (
     move_batch_axis,
     number,
 )
-from s2s.primitives.creation import Empty
-from s2s.primitives.logic import bitwise_not, eq, ne, select_n
+from s2s.primitives.logic import bitwise_not, eq, select_n
 from s2s.trace import aval, bind, evaluate, inline, make
-from s2s.tree import flatten, leaf_paths, unflatten
 
 INDEX = np.dtype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class Cond(HigherOrder):
-    """The branch whose number is the first operand, applied to the others. 0 is the false branch."""
+    """The branch whose number is the first operand, applied to the others; 0 is the false one."""
 
     branches: tuple[ClosedJaxpr, ...]
 
@@ -100,7 +95,7 @@ class Cond(HigherOrder):
             out_unknown = either(out_unknown, split_of(branch, flags, out_unknown).out_unknown)
         splits = [split_callee(split_of(branch, flags, out_unknown)) for branch in self.branches]
         index, *operands = eqn.invars
-        shared = _Shared(splits, chosen(operands, inverted(flags)))
+        shared = Shared(splits, chosen(operands, inverted(flags)))
         known_vars = chosen(eqn.outvars, inverted(out_unknown))
         known = JaxprEqn(
             Cond(tuple(map(shared.known, splits))),
@@ -130,9 +125,7 @@ class Cond(HigherOrder):
         bars = iter(bind(Cond(backward), index, *given))
         results: list[Value] = [None]
         for operand, is_linear, on in zip(operands, linear, found, strict=True):
-            results.append(
-                next(bars) if on else Zero(operand.aval) if is_linear else None
-            )
+            results.append(next(bars) if on else Zero(operand.aval) if is_linear else None)
         return results
 
     # -- batching -------------------------------------------------------------------------------
@@ -260,9 +253,7 @@ def _passed_on(branches: Sequence[ClosedJaxpr], operands: Sequence[Value]) -> di
     return found
 
 
-def _transposed(
-    branch: ClosedJaxpr, linear: Flags, ct_on: Flags, wanted: Flags
-) -> ClosedJaxpr:
+def _transposed(branch: ClosedJaxpr, linear: Flags, ct_on: Flags, wanted: Flags) -> ClosedJaxpr:
     """(fixed, y_bars -> wanted x_bars) of one branch, zero where it does not use the operand."""
     backward, found = transpose_of(branch, linear, ct_on)
     if found == wanted:
@@ -278,156 +269,3 @@ def _transposed(
         ]
 
     return make(fun, backward.in_avals, [var.name for var in backward.jaxpr.invars])
-
-
-class _Shared:
-    """What the known and the unknown branches share: operands, known results, and kept values.
-
-    A kept value goes through a slot, a further result of the known branches. Values of different
-    branches share a slot if they have one type; a branch without a value for it leaves it empty.
-    """
-
-    def __init__(self, splits: Sequence[CalleeSplit], operands: Sequence[Atom]) -> None:
-        self.operands = operands
-        self.slots: list[Var] = []
-        self._slot_vars: list[dict[int, Var]] = []
-        self._sources: dict[tuple[str, int], ShapedArray] = {}
-        self._read: dict[int, dict[tuple[str, int], Var]] = {}
-        for split in splits:
-            used: dict[int, Var] = {}
-            for var in split.stored:
-                slot = self._slot(var, used)
-                used[slot] = var
-            self._slot_vars.append(used)
-            read: dict[tuple[str, int], Var] = {("slot", slot): var for slot, var in used.items()}
-            read.update({("operand", i): var for i, var in split.operands.items()})
-            read.update({("result", i): var for i, var in split.results.items()})
-            self._read[id(split)] = read
-            self._sources.update({source: var.aval for source, var in read.items()})
-
-    def _slot(self, var: Var, used: dict[int, Var]) -> int:
-        for number, slot in enumerate(self.slots):
-            same_type = slot.aval.dtype == var.aval.dtype and same_shape(slot.aval.shape, var.aval.shape)
-            if number not in used and same_type:
-                if slot.name != var.name:
-                    slot.name = None
-                return number
-        self.slots.append(Var(var.aval.strong(), var.name))
-        return len(self.slots) - 1
-
-    def known(self, split: CalleeSplit) -> ClosedJaxpr:
-        """The known part of a branch, with a result for each slot."""
-        read = self._read[id(split)]
-        known = split.known.jaxpr
-        eqns = list(known.eqns)
-        kept: list[Var] = []
-        for number, slot in enumerate(self.slots):
-            var = read.get(("slot", number))
-            if var is None:
-                var = Var(slot.aval)
-                eqns.append(JaxprEqn(Empty(slot.aval.dtype, slot.aval.shape), [], [var]))
-            kept.append(var)
-        body = Jaxpr(known.constvars, known.invars, eqns, [*known.outvars, *kept])
-        return dce(ClosedJaxpr(body, split.known.consts))
-
-    def unknown(self, split: CalleeSplit) -> ClosedJaxpr:
-        """The unknown part of a branch, with an input for all that some branch reads."""
-        read = self._read[id(split)]
-        return split.unknown_of(
-            [read.get(source) or Var(aval) for source, aval in self._sources.items()]
-        )
-
-    def atoms(self, known_results: Sequence[Var]) -> list[Atom]:
-        """What stands for these inputs where the branches are chosen."""
-        places = {"operand": self.operands, "result": known_results, "slot": self.slots}
-        return [places[kind][number] for kind, number in self._sources]
-
-
-# -- the surface ----------------------------------------------------------------------------------
-
-
-def cond(
-    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any
-) -> Any:
-    """`true_fun(*operands)` if `pred` is true, else `false_fun(*operands)`.
-
-    Args:
-        pred: one truth value.
-        true_fun, false_fun: functions of the operands, whose results have the same structure and
-            types. They may close over traced values.
-        operands: arrays, numbers, or containers of them.
-
-    Raises:
-        TypeError: if `pred` is not one truth value, or the branches return different types.
-    """
-    kind = aval(pred)
-    if kind.shape or kind.dtype.kind not in "biuf":
-        raise TypeError(f"the predicate of cond must be one truth value, not {kind}")
-    if kind.dtype != BOOL:
-        pred = ne(pred, 0)
-    return _choose(convert_element_type(pred, INDEX), [false_fun, true_fun], operands, "cond")
-
-
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """`branches[index](*operands)`, where an index out of range is moved into it.
-
-    Args:
-        index: an integer.
-        branches: functions of the operands, whose results have the same structure and types.
-        operands: arrays, numbers, or containers of them.
-
-    Raises:
-        TypeError: if `index` is not one integer, or the branches return different types.
-    """
-    kind = aval(index)
-    if kind.shape or kind.dtype.kind not in "iu":
-        raise TypeError(f"the index of switch must be one integer, not {kind}")
-    if not branches:
-        raise ValueError("switch needs at least one branch")
-    if len(branches) == 1:
-        return branches[0](*operands)
-    index = convert_element_type(index, INDEX)
-    index = clamp(INDEX.type(0), index, INDEX.type(len(branches) - 1))
-    return _choose(index, branches, operands, "switch")
-
-
-def _choose(
-    index: Value, functions: Sequence[Callable[..., Any]], operands: Sequence[Any], what: str
-) -> Any:
-    leaves, structure = flatten(tuple(operands))
-    avals = [aval(leaf) for leaf in leaves]
-    bodies = [trace_body(f, list(structure.children), avals) for f in functions]
-    bodies = _with_results_of_one_type(bodies, what)
-    branches, consts = share_consts(bodies)
-    results = bind(Cond(tuple(branches)), index, *consts, *leaves)
-    return unflatten(bodies[0].result, results)
-
-
-def _with_results_of_one_type(bodies: Sequence[Body], what: str) -> list[Body]:
-    """The branches, with Python scalars converted where another branch returns another type."""
-    first = bodies[0]
-    for body in bodies[1:]:
-        if body.result != first.result:
-            raise TypeError(
-                f"the branches of {what} must return results of one structure, but one returns "
-                f"{first.result} and another {body.result}"
-            )
-    wanted: list[ShapedArray] = []
-    all_avals = zip(*[body.jaxpr.out_avals for body in bodies], strict=True)
-    for avals, path in zip(all_avals, leaf_paths(first.result), strict=True):
-        strong = [a for a in avals if not a.weak_type]
-        joined = join(avals)
-        for a in avals:
-            if joined is None or not fits(joined, a):
-                other = next(b for b in (*strong, *avals) if b != a)
-                raise TypeError(
-                    f"the branches of {what} return different types for "
-                    f"{place(path, 'the result')}: {a} and {other}"
-                )
-        wanted.append(joined)
-    return [
-        body
-        if all(same_kind(a, b) for a, b in zip(body.jaxpr.out_avals, wanted, strict=True))
-        else Body(converting(body.jaxpr, wanted), body.consts, body.result)
-        for body in bodies
-    ]

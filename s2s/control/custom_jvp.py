@@ -13,7 +13,7 @@ from s2s.ir.dtypes import is_inexact
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray, Var
 from s2s.primitive import BatchAxis, Value, Zero
 from s2s.primitives.core import instantiate, move_batch_axis
-from s2s.trace import aval, bind, builder_in_force, copy_equation, evaluate, walk
+from s2s.trace import bind, builder_in_force, copy_equation, evaluate, walk
 
 
 @dataclass(frozen=True, eq=False)

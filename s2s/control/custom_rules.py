@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from s2s.control.applications import Application, apply
 from s2s.control.user_functions import call
-from s2s.primitive import Zero
+from s2s.primitive import Value, Zero
 from s2s.primitives.core import instantiate
 from s2s.primitives.families import add_any
 from s2s.trace import aval
@@ -41,9 +41,7 @@ class CustomFunction(Generic[F]):
         """What the function is called in messages and jaxprs."""
         return getattr(self.fun, "__name__", "function")
 
-    def defjvp(
-        self, jvp: Callable[..., Any], symbolic_zeros: bool = False
-    ) -> Callable[..., Any]:
+    def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Say how the function is differentiated in forward mode; may be used as a decorator.
 
         Args:
@@ -64,7 +62,7 @@ class CustomFunction(Generic[F]):
 
         def jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
             result = self(*primals)
-            total = tree_map(lambda leaf: Zero(aval(leaf)), result)
+            total = tree_map(_zero, result)
             for rule, tangent in zip(jvps, tangents, strict=True):
                 if rule is not None:
                     total = tree_map(add_any, total, call(rule, tangent, result, *primals))
@@ -115,14 +113,20 @@ class CustomFunction(Generic[F]):
             return list(args)
         bound.apply_defaults()
         if bound.kwargs:
-            raise TypeError(f"{self.name} has derivative rules, so it cannot have keyword arguments")
+            raise TypeError(
+                f"{self.name} has derivative rules, so it cannot have keyword arguments"
+            )
         return list(bound.args)
 
     def __repr__(self) -> str:
         return f"<{self.name}, with derivative rules>"
 
 
-def custom_jvp(fun: F | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:
+def _zero(leaf: Value) -> Zero:
+    return Zero(aval(leaf))
+
+
+def custom_jvp(fun: Callable[..., Any] | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:
     """Give a function a derivative rule of its own, for forward and, through it, reverse mode.
 
         @s2s.custom_jvp
@@ -144,7 +148,7 @@ def custom_jvp(fun: F | None = None, nondiff_argnums: Sequence[int] = ()) -> Any
     return CustomFunction(fun, nondiff_argnums)
 
 
-def custom_vjp(fun: F | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:
+def custom_vjp(fun: Callable[..., Any] | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:
     """Give a function a derivative rule of its own for reverse mode.
 
         @s2s.custom_vjp

@@ -19,6 +19,7 @@ from s2s.control.rules import CustomRule, Rule
 from s2s.ir.dims import Size
 from s2s.ir.dtypes import is_inexact
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
+from s2s.ir.reading import field_types
 from s2s.primitive import BatchAxis, Linear, Primitive, Value, Zero, substitute_in
 from s2s.primitives.core import instantiate, move_batch_axis, reduce_sum
 from s2s.trace import aval, bind, evaluate, inline, inline_call, make
@@ -110,6 +111,27 @@ class CustomLin(HigherOrder):
     residuals: tuple[ShapedArray, ...]
 
     name = "custom_lin"
+
+    def printed_parameters(self) -> Mapping[str, Any]:
+        call = dict(self.call.printed_parameters())
+        name = call.pop("name")
+        own = {"active": self.active, "residuals": self.residuals}
+        return {"name": name, **dict(sorted((call | own).items()))}
+
+    @classmethod
+    def printed_types(cls) -> dict[str, Any]:
+        own = field_types(cls)
+        return {**CustomVjpCall.printed_types(), **{k: own[k] for k in ("active", "residuals")}}
+
+    @classmethod
+    def from_printed(
+        cls, printed: Mapping[str, Any], out_avals: Sequence[ShapedArray]
+    ) -> Primitive:
+        call = dict(printed)
+        active, residuals = call.pop("active"), call.pop("residuals")
+        made = CustomVjpCall.from_printed(call, out_avals)
+        assert isinstance(made, CustomVjpCall)
+        return cls(made, active, residuals)
 
     @property
     def jaxprs(self) -> list[ClosedJaxpr]:

@@ -1,4 +1,4 @@
-"""What primitives that hold jaxprs have in common: equality, hashing, and transforming their jaxprs."""
+"""What primitives that hold jaxprs have in common: equality, and transforming their jaxprs."""
 
 from __future__ import annotations
 
@@ -45,17 +45,20 @@ class HigherOrder(Primitive):
         """The jaxprs in the parameters."""
         found: list[ClosedJaxpr] = []
         for value in self.fields().values():
-            values: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
+            values = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
             found.extend(item for item in values if isinstance(item, ClosedJaxpr))
         return found
 
     def with_jaxprs(self, transform: Callable[[ClosedJaxpr], ClosedJaxpr]) -> Primitive:
-        return self._with({name: _mapped(v, transform) for name, v in self.fields().items()})
+        return self.with_fields({name: _mapped(v, transform) for name, v in self.fields().items()})
 
     def with_sizes(self, sizes: Mapping[str, Size]) -> Primitive:
-        return self._with({name: substitute_in(v, sizes) for name, v in self.fields().items()})
+        return self.with_fields(
+            {name: substitute_in(v, sizes) for name, v in self.fields().items()}
+        )
 
-    def _with(self, fields: dict[str, Any]) -> Primitive:
+    def with_fields(self, fields: dict[str, Any]) -> Primitive:
+        """The same primitive with these fields."""
         if all(fields[name] is value for name, value in self.fields().items()):
             return self
         return dataclasses.replace(cast(Any, self), **fields)

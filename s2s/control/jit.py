@@ -88,7 +88,7 @@ class Jitted(Generic[F]):
 
 
 def jit(
-    fun: F | None = None,
+    fun: Callable[..., Any] | None = None,
     *,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),

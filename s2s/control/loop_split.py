@@ -28,6 +28,7 @@ from s2s.control.residuals import Kept, choose
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.passes.dce import dce
+from s2s.primitive import Value
 from s2s.primitives.arithmetic import Add, Mul
 from s2s.primitives.core import (
     BroadcastInDim,
@@ -38,7 +39,6 @@ from s2s.primitives.core import (
 from s2s.primitives.creation import iota
 from s2s.primitives.joining import concatenate
 from s2s.primitives.layout import Slice, Squeeze, expand_dims, slice
-from s2s.primitive import Value
 from s2s.trace import Builder, appending_to, aval, tracer_of
 
 VIEWS = (BroadcastInDim, ConvertElementType, Reshape, Slice, Squeeze, Transpose)
@@ -85,7 +85,11 @@ class LoopSplit:
 
 
 def split_loop(
-    loop: Loop, operands: Sequence[Atom], results: Sequence[Var], unknown: Sequence[bool], like: JaxprEqn
+    loop: Loop,
+    operands: Sequence[Atom],
+    results: Sequence[Var],
+    unknown: Sequence[bool],
+    like: JaxprEqn,
 ) -> LoopSplit:
     """Split a loop whose operands are partly unknown.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from s2s.control.bodies import avals_without
 from s2s.control.scan import Scan
-from s2s.control.user_functions import Body, settle_carry, trace_body
+from s2s.control.user_functions import Body, is_pair, settle_carry, trace_body
 from s2s.control.while_loop import While
 from s2s.ir.dims import Dim, Size, require_at_least, require_same
 from s2s.ir.dtypes import BOOL
@@ -68,7 +68,7 @@ def scan(
 
 
 def _pair(result: Any) -> Any:
-    if not isinstance(result, tuple) or len(result) != 2:
+    if not is_pair(result):
         raise TypeError("the body of scan must return a pair, the next carry and a result y")
     return result
 
@@ -144,7 +144,9 @@ def fori_loop(
     return while_loop(lambda carry: lt(carry[0], carry[1]), turn, (first, last, init_val))[2]
 
 
-def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
+def while_loop(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
+) -> Any:
     """Run `val = body_fun(val)` as long as `cond_fun(val)` is true.
 
     It has derivatives in both modes: for reverse mode the loop records what the way back needs.

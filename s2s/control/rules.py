@@ -92,7 +92,7 @@ class CustomRule(HigherOrder):
     def from_printed(
         cls, printed: Mapping[str, Any], out_avals: Sequence[ShapedArray]
     ) -> Primitive:
-        fields = {"num_consts": 0, **printed, "callee": printed["name"]}
+        fields: dict[str, Any] = {"num_consts": 0, **printed, "callee": printed["name"]}
         symbolic_zeros = fields.pop("symbolic_zeros")
         del fields["name"]
         for name in {"bwd", "fwd", "jvp"} & fields.keys():
@@ -100,14 +100,14 @@ class CustomRule(HigherOrder):
         return cls(**fields)
 
     def with_sizes(self, sizes: Mapping[str, Size]) -> Primitive:
-        fields = self.fields()
+        fields: dict[str, Any] = self.fields()
         call = jaxpr_with_sizes(self.call_jaxpr, sizes)
         if call is self.call_jaxpr:
             return self
         for name, value in fields.items():
             if isinstance(value, Rule):
                 fields[name] = value.mapped(lambda jaxpr, _: jaxpr_with_sizes(jaxpr, sizes))
-        return type(self)(**{**fields, "call_jaxpr": call})
+        return self.with_fields({**fields, "call_jaxpr": call})
 
     def abstract(self, *avals: ShapedArray) -> list[ShapedArray]:
         return self.call_jaxpr.out_avals

@@ -171,9 +171,7 @@ class Scan(HigherOrder):
         results = [*chosen(carry, split.carry_unknown), *chosen(ys, split.ys_unknown)]
         known = equation(split.known, [*known_results, *split.stacked], eqn.phase)
         rest = equation(split.unknown, results, "tangent")
-        return PartialEval(
-            [*split.before, known, *split.after], [*split.between, rest], results
-        )
+        return PartialEval([*split.before, known, *split.after], [*split.between, rest], results)
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         count, consts, carry, xs = self.parts(args)
@@ -330,7 +328,7 @@ def _bar(arg: Value, bar: Value | None) -> Value | None:
 def interleaved(
     both: ClosedJaxpr, kinds: tuple[Flags, Flags, Flags], out_on: Flags, num_carry: int
 ) -> ClosedJaxpr:
-    """The result of `jvp` on a body, as a body: each kind of operand with its tangents behind it."""
+    """The result of `jvp` on a body, as a body: tangents stand behind the operands of their kind."""
     inputs: list[int] = []
     primal, dot = 0, sum(map(len, kinds))
     for flags in kinds:
@@ -360,9 +358,7 @@ def _accumulating(
     (fixed consts, y_bars -> x_bars)  ->
     (fixed consts, [sums of const_bars, carry_bars], y_bars, fixed xs -> the same, x_bars)
     """
-    consts, carry, xs = (
-        split_at(body.jaxpr.invars, len(linear[0]), len(linear[1]))
-    )
+    consts, carry, xs = split_at(body.jaxpr.invars, len(linear[0]), len(linear[1]))
     fixed = chosen(consts, inverted(linear[0]))
     fixed_xs = chosen(xs, inverted(linear[2]))
     summed = chosen(consts, found[0])

@@ -134,9 +134,13 @@ def custom_linear_solve(
     """
     leaves, structure = flatten(b)
     avals = [aval(leaf) for leaf in leaves]
-    _require_like(trace_body(matvec, [structure], avals), structure, avals, "matvec")
     product = trace_body(matvec, [structure], avals)
-    solver = trace_body(lambda right: call(solve, matvec, right), [structure], avals)
+    _require_like(product, structure, avals, "matvec")
+
+    def solved(right: Any) -> Any:
+        return call(solve, matvec, right)
+
+    solver = trace_body(solved, [structure], avals)
     bodies = [product, solver]
     if transpose_solve is not None and not symmetric:
         backward = transpose_solve
@@ -147,7 +151,10 @@ def custom_linear_solve(
         def vecmat(right: Any) -> Any:
             return unflatten(structure, inline(transposed, *product.consts, *flatten(right)[0]))
 
-        bodies.append(trace_body(lambda right: call(backward, vecmat, right), [structure], avals))
+        def solved_backward(right: Any) -> Any:
+            return call(backward, vecmat, right)
+
+        bodies.append(trace_body(solved_backward, [structure], avals))
     jaxprs, consts = share_consts(bodies)
     adjoint = jaxprs[2] if len(jaxprs) > 2 else jaxprs[1] if symmetric else None
     primitive = LinearSolve(jaxprs[0], len(consts), jaxprs[1], adjoint)
@@ -157,9 +164,7 @@ def custom_linear_solve(
     return unflatten(solver.result, bind(primitive, *consts, *leaves))
 
 
-def _require_like(
-    body: Body, structure: TreeDef, avals: Sequence[ShapedArray], what: str
-) -> None:
+def _require_like(body: Body, structure: TreeDef, avals: Sequence[ShapedArray], what: str) -> None:
     found = body.jaxpr.out_avals
     if body.result != structure or not all(map(fits, avals, found)):
         raise TypeError(
@@ -230,7 +235,7 @@ def custom_root(
     tangent_solve: Callable[[Callable[[Any], Any], Any], Any],
     has_aux: bool = False,
 ) -> Any:
-    """The x with `f(x) == 0`, found by `solve(f, initial_guess)` and differentiated by the equation.
+    """The x with `f(x) == 0`, found by `solve(f, initial_guess)`, differentiated by the equation.
 
     Args:
         f: a function, which may close over traced values; its result is shaped like its argument.
@@ -248,7 +253,11 @@ def custom_root(
     avals = [aval(leaf).strong() for leaf in leaves]
     function = trace_body(f, [structure], avals)
     _require_like(function, structure, avals, "f")
-    solver = trace_body(lambda guess: call(solve, f, guess), [structure], avals)
+
+    def solved(guess: Any) -> Any:
+        return call(solve, f, guess)
+
+    solver = trace_body(solved, [structure], avals)
 
     def linear_solve(x: Any, y: Any) -> Any:
         at = flatten(x)[0]
@@ -263,7 +272,7 @@ def custom_root(
         return call(tangent_solve, derivative, y)
 
     linear = trace_body(linear_solve, [structure, structure], [*avals, *avals])
-    _require_like(Body(linear.jaxpr, linear.consts, linear.result), structure, avals, "tangent_solve")
+    _require_like(linear, structure, avals, "tangent_solve")
     jaxprs, consts = share_consts([function, linear, solver])
     primitive = Root(jaxprs[0], jaxprs[1], len(consts), jaxprs[2])
     result = solver.result.children[0] if has_aux else solver.result

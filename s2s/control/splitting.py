@@ -21,7 +21,9 @@ def transpose_by_splitting(
     whole = make(lambda *xs: bind(primitive, *xs), [aval(arg) for arg in args])
     split = partial_eval(whole, unknown)
     rest = split.unknown
-    if any(type(eqn.primitive) is type(primitive) and eqn.primitive == primitive for eqn in rest.eqns):
+    if any(
+        type(eqn.primitive) is type(primitive) and eqn.primitive == primitive for eqn in rest.eqns
+    ):
         raise TypeError(
             f"{primitive.name} is not linear in what is to be transposed: whether and how often it "
             "runs its body depends on it"
@@ -39,4 +41,3 @@ def transpose_by_splitting(
         None if not on else next(bars) if next(depends) else Zero(arg.aval)
         for arg, on in zip(args, unknown, strict=True)
     ]
-

@@ -118,4 +118,3 @@ def repeated(value: Value, length: Any) -> Value:
     """A value that is the same in each step, stacked."""
     shape = aval(value).shape
     return broadcast_in_dim(value, (length, *shape), range(1, len(shape) + 1))
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from s2s.control.bodies import explicit_consts
 from s2s.ir.dims import require_same
@@ -133,6 +133,11 @@ class BoundArguments:
     leaves: list[Value]
 
 
+def is_pair(value: Any) -> bool:
+    """Whether a function returned two things."""
+    return isinstance(value, (tuple, list)) and len(cast("Sequence[Any]", value)) == 2
+
+
 def place(path: Sequence[Hashable], what: str) -> str:
     """Where a leaf stands, as Python would write it: `carry[0]['h']`."""
     return what + "".join(f"[{key!r}]" for key in path)
@@ -218,7 +223,6 @@ def fits(start: ShapedArray, end: ShapedArray) -> bool:
     return start.dtype == end.dtype
 
 
-
 def join(avals: Sequence[ShapedArray]) -> ShapedArray:
     """The type of a value that has one of these types: Python scalars take that of the others."""
     strong = [a for a in avals if not a.weak_type]
@@ -248,8 +252,8 @@ def with_consts(body: Body, consts: Sequence[Value]) -> ClosedJaxpr:
     for key in own:
         if isinstance(values[key], Tracer):
             raise TypeError(
-                f"a rule with symbolic zeros takes a value of type {aval(values[key])} from outside "
-                "that it does not take if no tangent is zero"
+                f"a rule with symbolic zeros closes over a value of type {aval(values[key])}, but "
+                "not where no tangent is zero"
             )
     invars = [*given, *jaxpr.invars[len(body.consts) :]]
     rest = tuple(values[key] for key in own)

@@ -4,9 +4,9 @@
         n:i64[] y:f64[] x_steps:f64[steps_1] = while[... steps=steps_1] x
       in ... }
 
-With `steps` the loop counts its steps and stacks results of the body. The dimension `steps` is bound
-by the equation: it is the value of the first result, and stands in the types of the others. The
-backward part is a scan of that length.
+With `steps` the loop counts its steps and stacks results of the body. The dimension `steps` is
+bound by the equation: it is the value of the first result, and stands in the types of the others.
+The backward part is a scan of that length.
 """
 
 from __future__ import annotations
@@ -118,11 +118,8 @@ class While(HigherOrder):
         for i, y in enumerate(self.body_jaxpr.out_avals[self.num_carry :]):
             shape: Any = (len(rows), *y.shape)
             array = np.zeros(shape, y.dtype)
-            for row, kept in zip(array if y.shape else range(len(rows)), rows, strict=True):
-                if y.shape:
-                    row[...] = kept[i]
-                else:
-                    array[row] = kept[i]
+            for step, row in enumerate(rows):
+                array[step] = row[i]
             stacked.append(array)
         return [np.int64(len(rows)), *carry, *stacked]
 
@@ -214,9 +211,7 @@ class While(HigherOrder):
             eqn.source,
             "tangent",
         )
-        return PartialEval(
-            [*split.before, known, *split.after], [*split.between, rest], results
-        )
+        return PartialEval([*split.before, known, *split.after], [*split.between, rest], results)
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         return transpose_by_splitting(self, cts, args)
@@ -285,9 +280,7 @@ class While(HigherOrder):
             move_batch_axis(value, None, 0, size) if on and not was_on else value
             for value, on, was_on in zip(carry, carry_on[num_state:], init_on, strict=True)
         ]
-        whole, _ = vmap_of(
-            self.cond_jaxpr, size, (*cond_on, *carry_on[num_state:]), (True,)
-        )
+        whole, _ = vmap_of(self.cond_jaxpr, size, (*cond_on, *carry_on[num_state:]), (True,))
         state = [inline(whole, *cond_consts, *carry)[0]]
         if recording:
             state.append(full((size,), 0, INT64))
@@ -334,9 +327,7 @@ class While(HigherOrder):
         loop = While(
             rearranged(body, [i for i, on in enumerate(body_flags) if on]),
             sum(consts_on),
-            rearranged(
-                self.cond_jaxpr, [i for i, on in enumerate((*cond_on, *carry_on)) if on]
-            ),
+            rearranged(self.cond_jaxpr, [i for i, on in enumerate((*cond_on, *carry_on)) if on]),
             sum(cond_on),
             self.steps if recording else None,
         )
@@ -362,9 +353,7 @@ def with_more_carry(condition: ClosedJaxpr, more: tuple[ShapedArray, ...]) -> Cl
     """The condition of a loop that carries further values, which it does not read."""
     jaxpr = condition.jaxpr
     inputs = [*jaxpr.invars, *[Var(a) for a in more]]
-    return ClosedJaxpr(
-        Jaxpr(jaxpr.constvars, inputs, jaxpr.eqns, jaxpr.outvars), condition.consts
-    )
+    return ClosedJaxpr(Jaxpr(jaxpr.constvars, inputs, jaxpr.eqns, jaxpr.outvars), condition.consts)
 
 
 @per_jaxpr
@@ -393,8 +382,7 @@ def _masked(
         )
         results = inline_if(live, body, [guarded(live, v) for v in (*consts_in, *carry_in)])
         after = [
-            select_n(live, old, new)
-            for old, new in zip(carry_in, results[:num_carry], strict=True)
+            select_n(live, old, new) for old, new in zip(carry_in, results[:num_carry], strict=True)
         ]
         still = inline(condition, *cond_in, *after)[0]
         count = [add(number, convert_element_type(live, INT64)) for number in count]
@@ -404,15 +392,18 @@ def _masked(
 
 
 def _any_live(carry: tuple[ShapedArray, ...]) -> ClosedJaxpr:
-    return make(lambda live, *_: [reduce_or(live, [0])], carry)
+    def fun(live: Value, *_: Value) -> list[Value]:
+        return [reduce_or(live, [0])]
+
+    return make(fun, carry)
 
 
 @per_jaxpr
 def _and_live(condition: ClosedJaxpr) -> ClosedJaxpr:
     live = Var(ShapedArray((), BOOL), "live")
     inputs = [live, *condition.jaxpr.invars]
-    return make(
-        lambda live, *xs: [bitwise_and(live, inline(condition, *xs)[0])],
-        [var.aval for var in inputs],
-        [var.name for var in inputs],
-    )
+
+    def fun(live: Value, *xs: Value) -> list[Value]:
+        return [bitwise_and(live, inline(condition, *xs)[0])]
+
+    return make(fun, [var.aval for var in inputs], [var.name for var in inputs])

@@ -1,6 +1,6 @@
 """From a user's function and the types of its arguments to a traced call.
 
-    trace_call(f, {"x": f64[n], "k": Static(2)})  ->  { lambda ; a:f64[n]. let ... in (...) }
+trace_call(f, {"x": f64[n], "k": Static(2)})  ->  { lambda ; a:f64[n]. let ... in (...) }
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from s2s import lax
+from s2s.control import user_functions
 from s2s.errors import UserError
 from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
 from s2s.frontend.argument_types.types import ArgumentType, Static
@@ -76,6 +77,9 @@ def trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTyp
         watch.check()
         minimum = dict(assumptions().minimum)
     return Traced(closed, tuple(parameters), result[0], information(function), minimum)
+
+
+user_functions.calling[0] = dispatch.call
 
 
 def call_user(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The end of differentiation: rules are no longer needed, and calls that are made once are inlined."""
+"""The end of differentiation: rules go, and calls of what is called once are inlined."""
 
 from __future__ import annotations
 
