@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from typing import TypeAlias
 
 from s2s.ir.assumptions import assumptions
 from s2s.ir.dims import (
@@ -24,6 +25,25 @@ def bounds(size: Size) -> tuple[int | None, int | None]:
     """
     if isinstance(size, int):
         return size, size
+    least = assumptions().minimum
+    # The terms, not the size: sizes that are compared may ask.
+    key = (size.terms, tuple(least.get(name) for name in sorted(size.names())))
+    known = _known.get(key)
+    if known is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        known = _known[key] = _computed(size)
+    return known
+
+
+_Bounds: TypeAlias = "tuple[int | None, int | None]"
+_known: dict[Hashable, _Bounds] = {}
+"""The bounds that were asked for, by size and the least values of its names: an unrolled loop asks
+for the same ones in every step."""
+_MOST_KNOWN = 4096
+
+
+def _computed(size: Size) -> _Bounds:
     found = [_bounds(size, 1, {}), _bounds(*_without_floors(size))]
     return (
         max((low for low, _ in found if low is not None), default=None),
