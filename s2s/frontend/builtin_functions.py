@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from s2s import lax
-from s2s.frontend.dispatch import always, call, counterparts, is_traced_inside
+from s2s.frontend.dispatch import always, call, counterparts, is_traced_inside, python_type
 from s2s.frontend.hooks import set_attribute, truth
 from s2s.ir.dims import Dim, Size, UndecidedDimension
 from s2s.ir.dtypes import FLOAT64, INT64, PYTHON_SCALARS
@@ -33,14 +33,6 @@ def _replaces(*functions: Function, table: dict[Function, Function] = counterpar
 
 
 # -- types ----------------------------------------------------------------------------------------
-
-
-def python_type(value: Tracer) -> type:
-    """The class that a traced value would have: a Python scalar's, or NumPy's array."""
-    aval = value.aval
-    if not aval.weak_type:
-        return np.ndarray
-    return {"b": bool, "i": int, "f": float, "c": complex}[aval.dtype.kind]
 
 
 @_replaces(isinstance)

@@ -88,6 +88,14 @@ def is_traced_inside(value: Any) -> bool:
     return False
 
 
+def python_type(value: Tracer) -> type:
+    """The class that a traced value would have: a Python scalar's, or NumPy's array."""
+    aval = value.aval
+    if not aval.weak_type:
+        return np.ndarray
+    return {"b": bool, "i": int, "f": float, "c": complex}[aval.dtype.kind]
+
+
 def _any_traced(args: Arguments, kwargs: Keywords) -> bool:
     return any(map(is_traced_inside, args)) or any(map(is_traced_inside, kwargs.values()))
 
@@ -288,6 +296,9 @@ def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
             f"{public_name(function)} of a value that depends on the arguments is not supported. "
             "Write it with functions that are, or compute it outside and pass it in."
         )
+    if hasattr(function, "registry") and args and isinstance(args[0], Tracer):
+        # functools.singledispatch
+        return call(function.dispatch(python_type(args[0])), *args, **kwargs)
     args, kwargs = _with_functions_converted(function, args, kwargs)
     if isinstance(function, FunctionType) and function.__code__ is _CONTEXT_MANAGER:
         made_from = contextlib.contextmanager(converted(function.__wrapped__))  # type: ignore[attr-defined]

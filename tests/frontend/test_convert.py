@@ -164,7 +164,7 @@ def augmented(x):
 
 
 def conditional_expression(x, flag=True):
-    return x if flag and not (flag is None) else -x
+    return x if flag and flag is not None else -x
 
 
 def early_return(x, mode="double"):
@@ -331,7 +331,7 @@ class Layer:
 
 class Deeper(Layer):
     def __call__(self, x):
-        return super().__call__(x) + super(Deeper, self).norm(x)
+        return super().__call__(x) + super().norm(x)
 
 
 LAYER = Layer(np.array([0.5, 1.0, 2.0]), 0.25)
@@ -478,15 +478,18 @@ def test_equations_know_their_lines() -> None:
     def function(x):
         a = x * 2.0  # a comment
         b = (
-            a
-            + 1.0  # another one
+            a + 1.0  # another one
         )
         for k in range(2):
             a = a * b
-        while k < 2: k += 1; b = b * 3.0  # noqa: E701, E702
-        if k: return [a,  # noqa: E701
-                      b - 1.0,
-                     ]
+        while k < 2:
+            k += 1
+            b = b * 3.0  # noqa: E701, E702
+        if k:
+            return [
+                a,  # noqa: E701
+                b - 1.0,
+            ]
         return b
 
     assert lines(function, FLOAT) == [
