@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import s2s.control
 import s2s.primitives
 from s2s.ir import parser
+from s2s.ir.assumptions import Assumptions, assuming
 from s2s.ir.check import check
 from s2s.ir.jaxpr import Jaxpr
 from s2s.primitive import Primitive, registry
@@ -35,4 +36,6 @@ def parse_jaxpr(text: str) -> Jaxpr:
             expected there.
         JaxprTypeError: an equation's results do not have the types that its primitive gives.
     """
-    return check(parser.parse_jaxpr(text, all_primitives()))
+    jaxpr = parser.parse_jaxpr(text, all_primitives())
+    with assuming(Assumptions()):  # What sizes must be at least is no part of the text.
+        return check(jaxpr)

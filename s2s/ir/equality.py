@@ -47,7 +47,7 @@ class _Comparison:
             a.primitive.name == b.primitive.name
             and len(a.invars) == len(b.invars)
             and len(a.outvars) == len(b.outvars)
-            and self.values(a.primitive.parameters(), b.primitive.parameters())
+            and self.values(a.primitive.printed_parameters(), b.primitive.printed_parameters())
             and all(map(self.atoms, a.invars, b.invars))
             and all(map(self.define, a.outvars, b.outvars))
         )

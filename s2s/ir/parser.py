@@ -284,6 +284,8 @@ class _Parser:
             return self.values("]")
         if token.kind == "word" and self.following.text == "(" and token.text != "floordiv":
             return self.record()
+        if token.text in BY_SHORT_NAME and self.following.text == "[":
+            return self.type()
         if token.kind == "word" and token.text in _CONSTANTS:
             return _CONSTANTS[self.advance().text]
         return self.sum()

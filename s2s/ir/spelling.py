@@ -102,6 +102,8 @@ def _spell_inside(value: Any) -> str:
         return f"{type(value).__name__}.{value.name}"
     if isinstance(value, Dim):
         return spell_size(value)
+    if isinstance(value, ShapedArray):
+        return spell_type(value)
     if isinstance(value, np.dtype):
         return str(cast("np.dtype[Any]", value))
     if isinstance(value, np.generic):
