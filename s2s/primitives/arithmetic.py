@@ -18,7 +18,7 @@ from s2s.primitives.families import (
     defined_by,
     unary,
 )
-from s2s.primitives.logic import bitwise_and, ge, gt, le, lt, select_n
+from s2s.primitives.logic import SelectN, bitwise_and, ge, gt, le, lt, select_n
 from s2s.trace import Tracer, aval
 
 
@@ -136,6 +136,18 @@ class Mul(Binary):
             if other is not None or opposite is not None:
                 return other if opposite is None else neg(opposite)
         return super().fold(args, producer)
+
+    def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """A product with a choice between 0 and another number is a choice between 0 and that
+        multiple."""
+        for choice, other in (args, tuple(reversed(args))):
+            found = defined_by(choice, SelectN, producer)
+            if found is not None and len(found[1]) == 3 and all(map(is_number, found[1][1:])):
+                which, *cases = found[1]
+                if any(number(case) == 0 for case in cases):
+                    scaled = [case if number(case) == 0 else mul(other, case) for case in cases]
+                    return select_n(which, *scaled)
+        return super().fold_derivative(args, producer)
 
 
 class Div(Binary):

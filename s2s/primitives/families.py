@@ -331,7 +331,21 @@ class AddAny(Elementwise):
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         other = self.without(0, args)
-        return super().fold_derivative(args, producer) if other is None else other
+        if other is not None:
+            return other
+        # Two choices by one condition, each with a zero where the other has none, are one choice.
+        choice = registry["select_n"]
+        x, y = (defined_by(arg, choice, producer) for arg in args)
+        if x is not None and y is not None and len(x[1]) == len(y[1]) == 3:
+            (which, *a), (same, *b) = x[1], y[1]
+            zeros = [[is_number(case) and number(case) == 0 for case in cases] for cases in (a, b)]
+            if which.variable is same.variable and zeros in (
+                [[True, False], [False, True]],
+                [[False, True], [True, False]],
+            ):
+                cases = [q if zero else p for zero, p, q in zip(zeros[0], a, b, strict=True)]
+                return bind(choice(), which, *cases)
+        return super().fold_derivative(args, producer)
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         x, y = args
