@@ -8,12 +8,14 @@ import inspect
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from s2s.frontend.dispatch import converted
+from s2s.frontend.load import load
 from tests.frontend.tracing import FLOAT, agrees, f64, names, traced
 
 X = np.array([0.5, -1.25, 2.0])
@@ -474,30 +476,33 @@ def lines(function: Callable[..., Any], *types: Any) -> list[str]:
     return [text for k, text in enumerate(found) if text and text not in found[:k]]
 
 
-def test_equations_know_their_lines() -> None:
-    def function(x):
-        a = x * 2.0  # a comment
-        b = (
-            a + 1.0  # another one
-        )
-        for k in range(2):
-            a = a * b
-        while k < 2:
-            k += 1
-            b = b * 3.0  # noqa: E701, E702
-        if k:
-            return [
-                a,  # noqa: E701
-                b - 1.0,
-            ]
-        return b
-
-    assert lines(function, FLOAT) == [
+def test_equations_know_their_lines(tmp_path: Path) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(
+        """
+def function(x):
+    a = x * 2.0  # a comment
+    b = (
+        a
+        + 1.0,  # another one
+        [
+            "é", a,
+        ],
+    )[0]
+    for k in range(2):
+        a = a * b
+    while k < 3: k += 1; b = b * 3.0  # in one line
+    if k: return [a,
+                  b - 1.0]
+    return b
+"""
+    )
+    assert lines(load(f"{file}:function"), FLOAT) == [
         "1 a = x * 2.0",
-        "2 b = (a + 1.0)",
-        "7 a = a * b",
-        "8 b = b * 3.0",
-        "9 return [a, b - 1.0]",
+        '2 b = (a + 1.0, ["é", a])[0]',
+        "10 a = a * b",
+        "11 b = b * 3.0",
+        "12 return [a, b - 1.0]",
     ]
 
 
