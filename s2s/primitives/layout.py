@@ -16,6 +16,7 @@ from s2s.primitive import BatchAxis, Linear, Precedence, Primitive, Producer, Va
 from s2s.primitives.arithmetic import sub
 from s2s.primitives.core import (
     BroadcastInDim,
+    Reshape,
     Structural,
     broadcast_in_dim,
     defined_by,
@@ -23,6 +24,7 @@ from s2s.primitives.core import (
     instantiate,
     move_batch_axis,
     reduce_sum,
+    reshape,
 )
 from s2s.primitives.logic import select_n
 from s2s.trace import aval, bind, phase
@@ -64,6 +66,9 @@ class Squeeze(Structural):
             (x,) = first[1]
             kept = [axis for axis in range(aval(x).ndim) if axis not in first[0].dimensions]
             return squeeze(x, sorted([*first[0].dimensions, *[kept[a] for a in self.dimensions]]))
+        reshaped = defined_by(args[0], Reshape, producer)
+        if reshaped is not None:
+            return reshape(reshaped[1][0], self.abstract(aval(args[0])).shape)
         inner = defined_by(args[0], BroadcastInDim, producer)
         if inner is None or not set(self.dimensions).isdisjoint(inner[0].broadcast_dimensions):
             return None

@@ -68,7 +68,7 @@ def test_of_repeated_indices_the_last_update_has_the_derivative() -> None:
 def test_indices_that_count_are_distinct(shape: Any, index: Any, distinct: bool) -> None:
     def add(x: Any, i: Any, u: Any) -> Any:
         indices = index(lax.iota(np.dtype(np.int64), (K,)), i)
-        updates = u if indices[1] != 1 else lax.index_in_dim(u, 0, 0)
+        updates = lax.index_in_dim(u, 0, 0) if isinstance(indices[0], int) else u
         return [lax.put_at(x, [0, 1], indices, updates, add=True)]
 
     made = make(add, [f64(*shape), i64(K), f64(K)], folding=True)
