@@ -340,6 +340,9 @@ def _expanded(product: Product) -> Product:
     """The same product with multiples of values, such as the user's `0.5 * x`, taken apart."""
     coefficient, numerators = product.coefficient, list[Value]()
     for factor in product.numerators:
+        if not isinstance(factor, Tracer):
+            numerators.append(factor)
+            continue
         found = defined_by(factor, Mul, factor.builder.producer)
         if found is not None and any(map(is_number, found[1])):
             x, y = found[1] if is_number(found[1][0]) else reversed(found[1])
