@@ -88,7 +88,9 @@ def primitives(draw: st.DrawFn, depth: int, outvars: list[Var]) -> Primitive:
     usable = [
         cls
         for name, cls in sorted(all_primitives().items())
-        if name not in HOLD_FUNCTIONS and (depth or not any(map(_holds_jaxprs, _kinds(cls))))
+        if cls.__module__.startswith("s2s.")
+        and name not in HOLD_FUNCTIONS
+        and (depth or not any(map(_holds_jaxprs, _kinds(cls))))
     ]
     cls = draw(st.sampled_from(usable))
     given = cls(**{name: draw(values(kind, depth)) for name, kind in _fields(cls).items()})
