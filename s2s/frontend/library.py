@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import inspect
 import os
+import random
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
@@ -56,16 +57,23 @@ def is_users(file: str) -> bool:
     )
 
 
-_NUMPY = {"np": np, "np.random": np.random}
+_WITH_SHORT_NAMES = {"np": np, "np.random": np.random, "random": random}
 
 
 def public_name(function: Callable[..., Any]) -> str:
     """What a user calls a function: `np.cov`, `scipy.special.gamma`, `json.dumps`, `str.join`."""
     if isinstance(function, np.vectorize):
         return "np.vectorize"
-    name: str = getattr(function, "__qualname__", None) or getattr(
-        function, "__name__", type(function).__qualname__
-    )
+    name: str = getattr(function, "__name__", type(function).__name__)
+    for owner, module in _WITH_SHORT_NAMES.items():
+        # Equal, not identical: some are methods of one object.
+        if getattr(module, name, None) == function:
+            return f"{owner}.{name}"
+    qualified: str = getattr(function, "__qualname__", name)
+    return ".".join([*_modules(function), qualified])
+
+
+def _modules(function: Callable[..., Any]) -> list[str]:
     module: str = getattr(function, "__module__", None) or ""
     if isinstance(function, BuiltinFunctionType):
         owner = function.__self__
@@ -73,16 +81,11 @@ def public_name(function: Callable[..., Any]) -> str:
             # A method of an object: its qualified name starts with the class already.
             module = (owner if isinstance(owner, type) else type(owner)).__module__
     if isinstance(function, np.ufunc):
-        module = "numpy" if getattr(np, name, None) is function else "scipy.special"
-    if module in ("", "builtins"):
-        return name
-    parts = [part for part in module.split(".") if not part.startswith("_")]
+        module = "scipy.special"
+    parts = [part for part in module.split(".") if part and not part.startswith("_")]
     if parts[:1] == ["numpy"]:
         parts[0] = "np"
-        for owner in ("np", "np.random"):
-            if getattr(_NUMPY[owner], name, None) is function:
-                return f"{owner}.{name}"
-    return ".".join([*parts, name])
+    return [] if parts == ["builtins"] else parts
 
 
 def innermost_function(function: Any) -> Any:

@@ -44,7 +44,7 @@ class Generators:
         elif self._knows(getattr(function, "__self__", None)):
             return function(*args, **kwargs)
         raise mistake(
-            f"{_name(function)} gives other numbers at each call, which the generated function "
+            f"{public_name(function)} gives other numbers at each call, which the generated function "
             "could not repeat. Draw them outside of the function, and pass them in as an argument."
         )
 
@@ -58,14 +58,3 @@ def is_random(function: Any) -> bool:
         return True
     module: str = getattr(function, "__module__", None) or ""
     return module.startswith("numpy.random") or function is random.Random
-
-
-def _name(function: Any) -> str:
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, np.random.RandomState) and getattr(
-        np.random, function.__name__, None
-    ) == function:
-        return f"np.random.{function.__name__}"
-    if isinstance(owner, random.Random) and getattr(random, function.__name__, None) == function:
-        return f"random.{function.__name__}"
-    return public_name(function)
