@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -62,6 +62,20 @@ def as_shape(shape: Any, what: str = "a size") -> Shape:
     return (as_size(shape, what),)
 
 
+def as_sequence(value: Any) -> Sequence[Any]:
+    """A tuple or list as it is; anything else as the only entry of one."""
+    return cast("Sequence[Any]", value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def named_sizes(value: Any) -> Sequence[Size] | None:
+    """A sequence of sizes with a named one among them, whose sum and product are sizes too."""
+    if not isinstance(value, (tuple, list)):
+        return None
+    sizes = cast("Sequence[Any]", value)
+    named = any(isinstance(size, Dim) for size in sizes)
+    return sizes if named and all(isinstance(size, (Dim, int)) for size in sizes) else None
+
+
 def as_axis(axis: Any, ndim: int, function: str) -> int:
     """An axis as the user gave it, counted from the front."""
     number = as_number(axis, f"the axis of {function}")
@@ -76,7 +90,7 @@ def as_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
     """One axis, a sequence of axes or None for all, counted from the front, in the user's order."""
     if axis is None:
         return tuple(range(ndim))
-    axes: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = as_sequence(axis)
     found = tuple(as_axis(one, ndim, function) for one in axes)
     if len(set(found)) != len(found):
         raise mistake(f"{function}: an axis is given twice in {tuple(axes)}")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.numpy.broadcasting import another, common_shape, stretched, stretched_together
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, operand, promoted
-from s2s.numpy.registry import counterpart
+from s2s.numpy.registry import NOT_GIVEN, counterpart
 from s2s.numpy.ufuncs import Emission, emission, ufunc
 from s2s.primitive import Primitive, Value
-from s2s.primitives import arithmetic as primitives
+from s2s.primitives import arithmetic as primitives, functions as lax
 
 
 def _is_boolean(value: Value) -> bool:
@@ -69,10 +67,12 @@ def divmod(x1: Any, x2: Any) -> tuple[Value, Value]:
 
 
 @counterpart(np.clip)
-def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Value:
+def clip(
+    a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
+) -> Value:
     """The elements, but at least `a_min` and at most `a_max`; either may be left out."""
-    low = min if a_min is None or a_min is np._NoValue else a_min
-    high = max if a_max is None or a_max is np._NoValue else a_max
+    low = min if a_min is None or a_min is NOT_GIVEN else a_min
+    high = max if a_max is None or a_max is NOT_GIVEN else a_max
     if low is None and high is None:
         return another(array_operand(a, "np.clip"), a)
     if high is None:
@@ -87,16 +87,16 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
 _add_numbers = emission(primitives.Add())
 _multiply_numbers = emission(primitives.Mul())
 
-add = ufunc(np.add, _add, operator.add)
-subtract = ufunc(np.subtract, emission(primitives.Sub()), operator.sub)
-multiply = ufunc(np.multiply, _multiply, operator.mul)
-divide = ufunc(np.divide, emission(primitives.Div()), operator.truediv)
-negative = ufunc(np.negative, emission(primitives.Neg()), operator.neg)
-positive = ufunc(np.positive, _positive, operator.pos)
-absolute = ufunc(np.absolute, _absolute, operator.abs)
+add = ufunc(np.add, _add, "add")
+subtract = ufunc(np.subtract, emission(primitives.Sub()), "sub")
+multiply = ufunc(np.multiply, _multiply, "mul")
+divide = ufunc(np.divide, emission(primitives.Div()), "truediv")
+negative = ufunc(np.negative, emission(primitives.Neg()), "neg")
+positive = ufunc(np.positive, _positive, "pos")
+absolute = ufunc(np.absolute, _absolute, "abs")
 fabs = ufunc(np.fabs, emission(primitives.Abs()))
-floor_divide = ufunc(np.floor_divide, emission(primitives.FloorDivide()), operator.floordiv)
-remainder = ufunc(np.remainder, emission(primitives.Remainder()), operator.mod)
+floor_divide = ufunc(np.floor_divide, emission(primitives.FloorDivide()), "floordiv")
+remainder = ufunc(np.remainder, emission(primitives.Remainder()), "mod")
 fmod = ufunc(np.fmod, emission(primitives.Rem()))
 copyconjugate = ufunc(np.conjugate, _positive)
 sign = ufunc(np.copysign, emission(primitives.CopySign()))

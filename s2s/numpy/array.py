@@ -28,7 +28,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     counterpart = COUNTERPARTS[function]
 
     def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
-        self._require_array(function.__name__)
+        self.require_array(function.__name__)
         return counterpart(self, *args, **kwargs)
 
     method.__name__ = function.__name__
@@ -51,25 +51,25 @@ class TracedArray(Operators):
     @property
     def shape(self) -> Shape:
         """The size along each axis: integers, or named sizes."""
-        self._require_array("shape")
+        self.require_array("shape")
         return self.variable.aval.shape
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        self._require_array("ndim")
+        self.require_array("ndim")
         return len(self.variable.aval.shape)
 
     @property
     def size(self) -> Size:
         """The number of elements."""
-        self._require_array("size")
+        self.require_array("size")
         return self.variable.aval.size
 
     @property
     def dtype(self) -> DType:
         """The type of the elements."""
-        self._require_array("dtype")
+        self.require_array("dtype")
         return self.variable.aval.dtype
 
     @property
@@ -82,13 +82,14 @@ class TracedArray(Operators):
         """The number of bytes of all elements."""
         return self.size * self.itemsize
 
-    def _require_array(self, name: str) -> None:
+    def require_array(self, name: str) -> None:
+        """Raise AttributeError, as Python does, where this stands for a Python number."""
         if self.variable.aval.weak_type:
             kind = type(self.variable.aval.dtype.type(0).item()).__name__
             raise AttributeError(f"'{kind}' object has no attribute '{name}'")
 
     def __getattr__(self, name: str) -> NoReturn:
-        self._require_array(name)
+        self.require_array(name)
         if not name.startswith("_") and hasattr(np.ndarray, name):
             raise mistake(f"the array attribute `.{name}` is not supported on traced arrays")
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
@@ -178,19 +179,19 @@ class TracedArray(Operators):
     @property
     def T(self) -> Value:
         """The axes in reverse order."""
-        self._require_array("T")
+        self.require_array("T")
         return shaping.transpose(self)
 
     @property
     def mT(self) -> Value:
         """The last two axes exchanged."""
-        self._require_array("mT")
+        self.require_array("mT")
         return shaping.matrix_transpose(self)
 
     @property
     def flat(self) -> Value:
         """The elements in row-major order."""
-        self._require_array("flat")
+        self.require_array("flat")
         return shaping.ravel(self)
 
     @property
@@ -211,19 +212,19 @@ class TracedArray(Operators):
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Value:
         """The elements in row-major order as an array of another shape; one size may be -1."""
-        self._require_array("reshape")
+        self.require_array("reshape")
         return shaping.reshape(self, shape[0] if len(shape) == 1 else shape, order)
 
     def ravel(self, order: str = "C") -> Value:
         """The elements in row-major order along one axis."""
-        self._require_array("ravel")
+        self.require_array("ravel")
         return shaping.ravel(self, order)
 
     flatten = ravel
 
     def transpose(self, *axes: Any) -> Value:
         """The axes in the given order, or reversed."""
-        self._require_array("transpose")
+        self.require_array("transpose")
         return shaping.transpose(self, (axes[0] if len(axes) == 1 else axes) if axes else None)
 
     def swapaxes(self, axis1: Any, axis2: Any) -> Value:
@@ -243,14 +244,14 @@ class TracedArray(Operators):
         copy: bool = True,
     ) -> Value:
         """A new array of the elements as another type."""
-        self._require_array("astype")
+        self.require_array("astype")
         if casting != "unsafe":
             raise mistake(".astype with the argument `casting` is not supported; leave it out")
         return another(convert(self, element_type(dtype)), self)
 
     def copy(self, order: str = "C") -> Value:
         """A new array of the same elements."""
-        self._require_array("copy")
+        self.require_array("copy")
         return another(self, self)
 
     def __copy__(self) -> Value:
@@ -261,14 +262,14 @@ class TracedArray(Operators):
 
     def tolist(self) -> Any:
         """The elements as nested lists."""
-        self._require_array("tolist")
+        self.require_array("tolist")
         if not self.variable.aval.shape:
             return self.item()
         return [row.tolist() for row in self]
 
     def item(self, *index: Any) -> Value:
         """An element as a Python number; the only one if no index is given."""
-        self._require_array("item")
+        self.require_array("item")
         return indexing.as_python_number(self, index)
 
     # -- methods that are functions of NumPy's ---------------------------------------------------

@@ -1,6 +1,6 @@
 """NumPy's broadcasting, written out: operands of one shape, or of rank 0.
 
-    x:f64[3,4], b:f64[4]  ->  x, broadcast_in_dim[shape=(3, 4) broadcast_dimensions=(1,)] b
+x:f64[3,4], b:f64[4]  ->  x, broadcast_in_dim[shape=(3, 4) broadcast_dimensions=(1,)] b
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import Shape, Size, require_same, same_shape, same_size
 from s2s.numpy.arguments import as_shape, shape_text
 from s2s.numpy.promotion import array_operand, shape_of
 from s2s.numpy.registry import counterpart, mistake
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 from s2s.trace import Tracer, tracer_of
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape, Size, floor_divide, same_shape, same_size
 from s2s.ir.dtypes import FLOAT64, INT64, DType
 from s2s.ir.jaxpr import Literal
 from s2s.numpy.arguments import as_number, as_shape, as_size, shape_text, static
 from s2s.numpy.broadcasting import another, stretched
 from s2s.numpy.promotion import (
-    aval_of_operand,
     array_operand,
+    aval_of_operand,
     convert,
     element_type,
     is_traced,
@@ -26,6 +25,7 @@ from s2s.numpy.promotion import (
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import require_row_major, with_axes
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 
 # -- filled ----------------------------------------------------------------------------------------
 
@@ -143,9 +143,9 @@ def _assembled(item: Any) -> Value:
     """Nested sequences as one array, of the type that NumPy finds for all entries together."""
     if not isinstance(item, (list, tuple)):
         return array_operand(item, "np.array")
-    if not is_traced(item):
-        return np.array(item)
-    items: Sequence[Any] = item
+    items = cast("Sequence[Any]", item)
+    if not is_traced(items):
+        return cast(Value, np.array(items))
     parts = [_assembled(part) for part in items]
     shape = shape_of(parts[0])
     for part in parts[1:]:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import require_at_least
 from s2s.ir.dtypes import FLOAT64
 from s2s.numpy.arguments import as_axes, as_axis, as_number
 from s2s.numpy.arithmetic import add, divide, multiply, negative, subtract
+from s2s.numpy.broadcasting import stretched
 from s2s.numpy.creation import zeros_like
 from s2s.numpy.joining import concatenate
 from s2s.numpy.logical import not_equal, where
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, operand, shape_of
 from s2s.numpy.reductions import sum as total
-from s2s.numpy.registry import counterpart, mistake
+from s2s.numpy.registry import NOT_GIVEN, counterpart, mistake
 from s2s.numpy.shaping import ravel, with_axes
 from s2s.numpy.slicing import sliced
-from s2s.numpy.broadcasting import stretched
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 
 
 @counterpart(np.diff)
@@ -47,7 +47,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = 
 
 def _end(item: Any, value: Value, axis: int) -> Value | None:
     """What np.diff puts before or behind an array; a number is repeated along the other axes."""
-    if item is None or item is np._NoValue:
+    if item is None or item is NOT_GIVEN:
         return None
     end = array_operand(item, "np.diff")
     if shape_of(end):
@@ -142,10 +142,10 @@ def _slope(value: Value, axis: int, spacing: Any) -> Value:
 def _distance(spacing: Value) -> Value:
     """Coordinates that are known, and evenly spaced, as their distance: so does NumPy."""
     if isinstance(spacing, np.ndarray) and spacing.ndim:
-        steps = np.diff(_as_float(spacing))
+        steps: Value = np.diff(_as_float(cast(Value, spacing)))
         if (steps == steps[0]).all():
             return steps[0]
-    return spacing
+    return cast(Value, spacing)
 
 
 def _as_float(value: Value) -> Value:
@@ -159,10 +159,10 @@ def _along(vector: Value, axis: int, rank: int) -> Value:
 @counterpart(np.polyval)
 def polyval(p: Any, x: Any) -> Value:
     """The polynomial with the given coefficients, the highest power's first, at x."""
-    coefficients = list(p) if isinstance(p, (list, tuple)) else list(array_operand(p, "np.polyval"))
+    given = cast(Value, p) if isinstance(p, (list, tuple)) else array_operand(p, "np.polyval")
     point = array_operand(x, "np.polyval")
     result = zeros_like(point)
-    for coefficient in coefficients:
+    for coefficient in given:
         result = add(multiply(result, point), array_operand(coefficient, "np.polyval"))
     return result
 

@@ -1,6 +1,6 @@
 """Einstein summation, taken apart into products of two operands.
 
-    einsum("ij,jk,k->i", a, b, c)  ->  dot_general of a and (dot_general of b and c)
+einsum("ij,jk,k->i", a, b, c)  ->  dot_general of a and (dot_general of b and c)
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import Size, require_same, same_size
 from s2s.numpy.arithmetic import multiply
 from s2s.numpy.linear import diagonal
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, promoted, shape_of
 from s2s.numpy.registry import counterpart, mistake
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,7 @@ def _sizes(terms: Sequence[Term]) -> dict[str, Size]:
 # -- the operands ----------------------------------------------------------------------------------
 
 
-def _simplified(
-    term: Term, terms: Sequence[Term], output: str, sizes: dict[str, Size]
-) -> Term:
+def _simplified(term: Term, terms: Sequence[Term], output: str, sizes: dict[str, Size]) -> Term:
     """An operand with the diagonals of repeated letters taken, and what only it has summed."""
     value, letters = term.value, term.letters
     for letter in sorted(set(letters), key=letters.index):
@@ -187,7 +185,8 @@ def _product(x: Term, y: Term, others: Sequence[Term], output: str) -> Term:
     summed = [letter for letter in shared if letter not in kept]
     batch = [letter for letter in shared if letter in kept]
     if not summed:
-        return _elementwise(x, y, output)
+        # An axis that one operand has with size 1 is summed here.
+        return _summed(_elementwise(x, y, output), kept)
     free_x = [letter for letter in x.letters if letter not in shared]
     free_y = [letter for letter in y.letters if letter not in shared]
     if not others and output == "".join([*batch, *free_y, *free_x]) and free_x and free_y:
@@ -203,7 +202,9 @@ def _product(x: Term, y: Term, others: Sequence[Term], output: str) -> Term:
 def _elementwise(x: Term, y: Term, output: str) -> Term:
     """The product without a sum, with the axes in the order of the result as far as it has them."""
     union = x.letters + "".join(letter for letter in y.letters if letter not in x.letters)
-    letters = "".join(c for c in output if c in union) + "".join(c for c in union if c not in output)
+    letters = "".join(c for c in output if c in union) + "".join(
+        c for c in union if c not in output
+    )
     return Term(multiply(_aligned(x, letters), _aligned(y, letters)), letters)
 
 

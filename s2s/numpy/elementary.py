@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.numpy.arithmetic import divide, multiply
 from s2s.numpy.creation import array
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, operand
 from s2s.numpy.registry import counterpart
 from s2s.numpy.ufuncs import Emission, emission, ufunc
 from s2s.primitive import Value
-from s2s.primitives import logic, powers, trigonometric
+from s2s.primitives import functions as lax, logic, powers, trigonometric
 
 
 def _factor(numpy: np.ufunc) -> Emission:
@@ -93,5 +92,7 @@ def nan_to_num(
     infinite = lax.isinf(value)
     negative = lax.lt(value, dtype.type(0))
     finite = lax.select_n(lax.isnan(value), value, convert(operand(nan), dtype))
-    bound = lax.select_n(negative, convert(operand(highest), dtype), convert(operand(lowest), dtype))
+    bound = lax.select_n(
+        negative, convert(operand(highest), dtype), convert(operand(lowest), dtype)
+    )
     return lax.select_n(infinite, finite, bound)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from s2s.primitives import functions as lax
-from s2s.ir.dims import Dim, Size, same_size
+from s2s.ir.dims import Size, same_size
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.numpy.arguments import as_axis, shape_text
 from s2s.numpy.broadcasting import another, common_shape, stretched
@@ -19,6 +18,7 @@ from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import at_least_vector, moveaxis, ravel, with_axes
 from s2s.numpy.slicing import Span, place_of_integer, span_of_slice, take_spans
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 from s2s.trace import Tracer, known_value
 
 _MASK = (
@@ -46,7 +46,8 @@ def getitem(value: Any, index: Any) -> Value:
     value = operand(value, "indexing")
     if aval_of_operand(value).weak_type:
         raise mistake("a Python number cannot be indexed")
-    parsed = _parse(shape_of(value), index if isinstance(index, tuple) else (index,))
+    items = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
+    parsed = _parse(shape_of(value), items)
     if any(shape_of(array) for array in parsed.arrays.values()):
         return _by_arrays(value, parsed)
     spans = list(parsed.spans)
@@ -123,11 +124,11 @@ def _parse(shape: Sequence[Size], items: tuple[Any, ...]) -> Index:
         size = shape[axis]
         span = Span(0, size)
         if isinstance(item, slice):
-            span = span_of_slice(item, size)
-        elif isinstance(item, (Tracer, np.ndarray)) and not _is_integer(item):
+            span = span_of_slice(cast("slice[Any, Any, Any]", item), size)
+        elif _is_array(item):
             found.arrays[axis] = _checked(item, size, axis)
         elif isinstance(item, (list, tuple)):
-            found.arrays[axis] = _checked(_as_indices(item), size, axis)
+            found.arrays[axis] = _checked(_as_indices(cast(Value, item)), size, axis)
         else:
             found.integers[axis] = _integer(item, size, axis)
         found.spans.append(span)
@@ -136,26 +137,24 @@ def _parse(shape: Sequence[Size], items: tuple[Any, ...]) -> Index:
     return found
 
 
-def _is_integer(item: Any) -> bool:
-    return isinstance(item, np.ndarray) and item.ndim == 0
+def _is_array(item: Value) -> bool:
+    """Whether an index is traced, or an array other than one number."""
+    return isinstance(item, Tracer) or (isinstance(item, np.ndarray) and shape_of(item) != ())
 
 
-def _integer(item: Any, size: Size, axis: int) -> Size:
-    if isinstance(item, (bool, np.bool_)) or not (
-        isinstance(item, (int, np.integer, Dim, np.ndarray)) or hasattr(item, "__index__")
-    ):
+def _integer(item: Value, size: Size, axis: int) -> Size:
+    if isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__"):
         raise mistake(
             "only integers, slices, '...', None and arrays of integers can index an array, "
-            f"not {type(item).__name__}"
+            f"not {type(cast(object, item)).__name__}"
         )
     return place_of_integer(item, size, axis)
 
 
-def _as_indices(items: Any) -> Value:
+def _as_indices(items: Value) -> Value:
     value = operand(items, "an index")
-    if isinstance(value, np.ndarray) and value.size == 0:
-        return value.astype(np.int64)
-    return value
+    # NumPy makes floats of an empty list, but takes it as an index.
+    return np.zeros(shape_of(value), np.int64) if 0 in shape_of(value) else value
 
 
 def _checked(item: Value, size: Size, axis: int) -> Value:
@@ -163,7 +162,7 @@ def _checked(item: Value, size: Size, axis: int) -> Value:
     if aval_of_operand(item).dtype.kind not in "iu":
         name = aval_of_operand(item).dtype.name
         raise mistake(f"an array is indexed by integers, not by an array of {name}")
-    if isinstance(item, np.ndarray) and isinstance(size, int) and item.size:
+    if not isinstance(item, Tracer) and isinstance(size, int) and item.size:
         lowest, highest = int(item.min()), int(item.max())
         if lowest < -size or highest >= size:
             wrong = lowest if lowest < -size else highest
@@ -175,22 +174,29 @@ def _with_masks_as_indices(items: tuple[Any, ...]) -> tuple[Any, ...]:
     """Masks whose values are known as the indices of their true elements."""
     result: list[Any] = []
     for item in items:
-        if isinstance(item, (list, tuple)) and _all_boolean(item):
-            item = np.asarray(item)
-        if isinstance(item, Tracer) and item.variable.aval.dtype.kind == "b":
-            item = known_value(item)
-            if item is None:
-                raise mistake(_MASK)
-        if isinstance(item, np.ndarray) and item.dtype.kind == "b" and item.ndim:
-            result.extend(np.nonzero(item))
-        else:
+        mask = _mask(item)
+        if mask is None:
             result.append(item)
+        else:
+            result.extend(mask.nonzero())
     return tuple(result)
 
 
-def _all_boolean(items: Any) -> bool:
+def _mask(item: Value) -> Value | None:
+    """The mask that an index is, with its values; None if it is something else."""
+    if isinstance(item, (list, tuple)):
+        return np.asarray(cast(Value, item)) if _all_boolean(item) else None
+    if not _is_array(item) or aval_of_operand(item).dtype.kind != "b":
+        return None
+    known = known_value(item)
+    if known is None:
+        raise mistake(_MASK)
+    return known
+
+
+def _all_boolean(items: Value) -> bool:
     if isinstance(items, (list, tuple)):
-        entries: Sequence[Any] = items
+        entries = cast("Sequence[Any]", items)
         return bool(entries) and all(_all_boolean(item) for item in entries)
     return isinstance(items, (bool, np.bool_))
 
@@ -208,7 +214,7 @@ def take(a: Any, indices: Any, axis: Any = None) -> Value:
 
 def _one_index(indices: Any) -> Any:
     """Indices that are one item of an index: a tuple would be several."""
-    return list(indices) if isinstance(indices, tuple) else indices
+    return list(cast("tuple[Any, ...]", indices)) if isinstance(indices, tuple) else indices
 
 
 @counterpart(np.take_along_axis)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape, Size, product
 from s2s.ir.dtypes import INT64, SHORT_NAMES, DType
 from s2s.numpy.arguments import as_axes
@@ -24,6 +23,7 @@ from s2s.numpy.promotion import (
 from s2s.numpy.registry import COUNTERPARTS, Counterpart, counterpart
 from s2s.numpy.ufuncs import as_python_scalar
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 from s2s.trace import Tracer
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape, Size, require_at_least, require_same, same_size
-from s2s.numpy.arguments import as_axis, as_number, as_size, shape_text, static
+from s2s.numpy.arguments import as_axis, as_number, as_sequence, as_size, shape_text, static
 from s2s.numpy.broadcasting import another, common_shape, stretched
 from s2s.numpy.promotion import (
     array_operand,
@@ -31,18 +31,14 @@ from s2s.numpy.shaping import (
 )
 from s2s.numpy.slicing import sliced
 from s2s.primitive import Value
-from s2s.trace import Tracer
+from s2s.primitives import functions as lax
 
 # -- joined ----------------------------------------------------------------------------------------
 
 
 def _sequence(arrays: Any, function: str) -> list[Value]:
     """The arrays of a sequence, or the rows of an array."""
-    if isinstance(arrays, (Tracer, np.ndarray)):
-        rows: Any = arrays
-        items = list(rows)
-    else:
-        items = list(arrays)
+    items: list[Any] = list(arrays)
     if not items:
         raise mistake(f"{function} needs at least one array")
     return [array_operand(item, function) for item in items]
@@ -143,9 +139,10 @@ def append(arr: Any, values: Any, axis: Any = None) -> Value:
 @counterpart(np.block)
 def block(arrays: Any) -> Value:
     """The array that nested lists of blocks make: the innermost are joined along the last axis."""
-    depth, inner = 0, arrays
+    depth: int = 0
+    inner = arrays
     while isinstance(inner, list):
-        depth, inner = depth + 1, inner[0]
+        depth, inner = depth + 1, cast("list[Any]", inner)[0]
     leaves = _leaves(arrays, depth)
     rank = max(depth, *[len(shape_of(array_operand(leaf, "np.block"))) for leaf in leaves])
     return another(_joined_blocks(arrays, depth, rank), inner)
@@ -156,7 +153,7 @@ def _leaves(item: Any, depth: int) -> list[Any]:
         return [item]
     if not isinstance(item, list) or not item:
         raise mistake("np.block: the nested lists have different depths, or one is empty")
-    entries: list[Any] = item
+    entries = cast("list[Any]", item)
     return [leaf for entry in entries for leaf in _leaves(entry, depth - 1)]
 
 
@@ -194,11 +191,12 @@ def meshgrid(
 
 def _sections(value: Value, sections: Any, axis: int, even: bool, name: str) -> list[Value]:
     size = shape_of(value)[axis]
-    if isinstance(sections, (list, tuple, np.ndarray)):
-        ends = [as_size(end, f"an end of {name}") for end in sections]
+    if isinstance(sections, np.ndarray):
+        sections = sections.tolist()
+    if isinstance(sections, (list, tuple)):
+        ends = [as_size(end, f"an end of {name}") for end in as_sequence(sections)]
         bounds: list[Any] = [0, *ends, None]
-        pairs = zip(bounds[:-1], bounds[1:], strict=True)
-        return [sliced(value, axis, start, stop) for start, stop in pairs]
+        return [sliced(value, axis, start, stop) for start, stop in itertools.pairwise(bounds)]
     count = as_number(sections, f"the number of sections of {name}")
     if count < 1:
         raise mistake(f"{name}: the number of sections must be larger than 0")
@@ -266,8 +264,8 @@ if hasattr(np, "unstack"):
 def tile(A: Any, reps: Any) -> Value:
     """The array repeated as a whole, so often along each axis."""
     value = array_operand(A, "np.tile")
-    counts: Any = static(reps, "the repetitions of np.tile")
-    counts = counts if isinstance(counts, (tuple, list, np.ndarray)) else (counts,)
+    counts = static(reps, "the repetitions of np.tile")
+    counts = as_sequence(counts.tolist() if isinstance(counts, np.ndarray) else counts)
     times: list[Size] = [as_size(count, "the repetitions of np.tile") for count in counts]
     rank = max(len(times), len(shape_of(value)))
     value = with_axes(value, tuple(range(rank - len(shape_of(value)))))
@@ -295,16 +293,16 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
 
     value, axis = at_least_vector(array_operand(a, "np.repeat"), axis)
     place = as_axis(axis, len(shape_of(value)), "np.repeat")
-    counts: Any = static(repeats, "the number of repetitions of np.repeat")
-    if isinstance(counts, (tuple, list, np.ndarray)) and np.ndim(counts):
-        if len(counts) != 1:
-            size = shape_of(value)[place]
-            if not require_same(size, len(counts)):
-                raise mistake(f"np.repeat: {len(counts)} repetitions for an axis of size {size}")
-            return take(value, np.repeat(np.arange(len(counts)), counts), place)
-        counts = counts[0]
-    count = as_size(counts, "the number of repetitions of np.repeat")
+    counts = static(repeats, "the number of repetitions of np.repeat")
+    counts = as_sequence(counts.tolist() if isinstance(counts, np.ndarray) else counts)
     shape = shape_of(value)
+    if len(counts) != 1:
+        if not require_same(shape[place], len(counts)):
+            raise mistake(
+                f"np.repeat: {len(counts)} repetitions for an axis of size {shape[place]}"
+            )
+        return take(value, np.repeat(np.arange(len(counts)), counts), place)
+    count = as_size(counts[0], "the number of repetitions of np.repeat")
     between = (*shape[: place + 1], count, *shape[place + 1 :])
     own = [axis for axis in range(len(between)) if axis != place + 1]
     final = (*shape[:place], shape[place] * count, *shape[place + 1 :])
@@ -342,15 +340,13 @@ def _pairs(widths: Any, rank: int, what: str) -> list[tuple[Any, Any]]:
         raise mistake(f"{what} as a dict is not supported; give a pair for each axis")
     if isinstance(widths, np.ndarray):
         widths = widths.tolist()
-    if not isinstance(widths, (tuple, list)):
-        return [(widths, widths)] * rank
-    items: list[Any] = list(widths)
-    if any(isinstance(item, (tuple, list)) for item in items):
-        items = [item if len(item) == 2 else (item[0], item[0]) for item in items]
-        if len(items) not in (1, rank):
-            raise mistake(f"{what} has {len(items)} pairs for {rank} axes")
-        return [(pair[0], pair[1]) for pair in (items * rank if len(items) == 1 else items)]
-    return [(items[0], items[-1])] * rank
+    items = as_sequence(widths)
+    if not any(isinstance(item, (tuple, list)) for item in items):
+        return [(items[0], items[-1])] * rank
+    pairs = [(pair[0], pair[-1]) for pair in items]
+    if len(pairs) not in (1, rank):
+        raise mistake(f"{what} has {len(pairs)} pairs for {rank} axes")
+    return pairs * rank if len(pairs) == 1 else pairs
 
 
 def _padded_with(value: Value, pairs: Sequence[tuple[Size, Size]], constants: Any) -> Value:
@@ -369,9 +365,7 @@ def _padded_with(value: Value, pairs: Sequence[tuple[Size, Size]], constants: An
     return value
 
 
-def _edge(
-    value: Value, axis: int, width: Size, size: Size, mode: str, front: bool
-) -> Value | None:
+def _edge(value: Value, axis: int, width: Size, size: Size, mode: str, front: bool) -> Value | None:
     """The elements that np.pad puts before or behind an axis."""
     if same_size(width, 0):
         return None

@@ -8,21 +8,21 @@ dimensions, np.vdot, np.vecdot and np.einsum, whose last bits may differ.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from s2s.primitives import functions as lax
-from s2s.ir.dims import Shape, require_same, same_size
+from s2s.ir.dims import Shape, Size, require_same, same_size
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.ir.jaxpr import Literal
-from s2s.numpy.arguments import as_axes, as_axis, shape_text
+from s2s.numpy.arguments import as_axes, as_axis, as_number, shape_text
 from s2s.numpy.arithmetic import multiply, subtract
 from s2s.numpy.broadcasting import common_shape, stretched
 from s2s.numpy.promotion import array_operand, convert, promoted, shape_of
 from s2s.numpy.registry import COUNTERPARTS, counterpart, mistake
 from s2s.numpy.shaping import moveaxis, ravel, with_axes
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 from s2s.trace import Tracer
 
 
@@ -135,11 +135,11 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Value:
     """The sum of products over the last axes of `a` and the first of `b`, or over given pairs."""
     x, y = _operands("np.tensordot", a, b)
     rank_x, rank_y = len(shape_of(x)), len(shape_of(y))
-    if isinstance(axes, (int, np.integer)):
-        x_axes = tuple(range(rank_x - int(axes), rank_x))
-        y_axes = tuple(range(int(axes)))
+    if not isinstance(axes, (tuple, list)):
+        count = as_number(axes, "the number of axes of np.tensordot")
+        x_axes, y_axes = tuple(range(rank_x - count, rank_x)), tuple(range(count))
     else:
-        first, second = axes
+        first, second = cast("Sequence[Any]", axes)
         x_axes = as_axes(first, rank_x, "np.tensordot")
         y_axes = as_axes(second, rank_y, "np.tensordot")
     if len(x_axes) != len(y_axes) or len(x_axes) > min(rank_x, rank_y):
@@ -205,7 +205,6 @@ def _components(value: Value) -> list[Value]:
 @counterpart(np.diagonal)
 def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Value:
     """The elements on a diagonal of two axes, along a new last axis."""
-    from s2s.numpy.arguments import as_number
     from s2s.numpy.creation import counted
     from s2s.numpy.indexing import getitem
 
@@ -216,12 +215,12 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Value:
     first, second = as_axis(axis1, rank, "np.diagonal"), as_axis(axis2, rank, "np.diagonal")
     k = as_number(offset, "the offset of np.diagonal")
     value = moveaxis(value, (first, second), (-2, -1))
-    length = _diagonal_length(*shape_of(value)[-2:], k)
-    rows = columns = counted((length,), 0)
+    size, width = shape_of(value)[-2:]
+    rows = columns = counted((_diagonal_length(size, width, k),), 0)
     return getitem(value, (..., rows - k if k < 0 else rows, columns + k if k > 0 else columns))
 
 
-def _diagonal_length(rows: Any, columns: Any, k: int) -> Any:
+def _diagonal_length(rows: Size, columns: Size, k: int) -> Size:
     rows, columns = rows - max(-k, 0), columns - max(k, 0)
     if isinstance(rows, int) and isinstance(columns, int):
         return max(min(rows, columns), 0)
@@ -231,9 +230,7 @@ def _diagonal_length(rows: Any, columns: Any, k: int) -> Any:
 
 
 @counterpart(np.trace)
-def trace(
-    a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None
-) -> Value:
+def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None) -> Value:
     """The sum of a diagonal of two axes."""
     from s2s.numpy.reductions import sum as total
 
@@ -255,7 +252,6 @@ def _last_trace(x: Any, *, offset: Any = 0, dtype: Any = None) -> Value:
 @counterpart(np.diag)
 def diag(v: Any, k: Any = 0) -> Value:
     """The diagonal of a matrix, or the matrix with a vector on a diagonal and zeros elsewhere."""
-    from s2s.numpy.arguments import as_number
     from s2s.numpy.creation import on_diagonal
 
     value = array_operand(v, "np.diag")
@@ -281,7 +277,6 @@ def diagflat(v: Any, k: Any = 0) -> Value:
 
 
 def _masked(m: Any, k: Any, function: str, keep_below: bool) -> Value:
-    from s2s.numpy.arguments import as_number
     from s2s.numpy.creation import below_diagonal
 
     value = array_operand(m, function)

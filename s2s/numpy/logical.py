@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dtypes import BOOL
 from s2s.numpy.broadcasting import common_shape, stretched
 from s2s.numpy.promotion import (
@@ -22,21 +20,21 @@ from s2s.numpy.reductions import as_truth
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.ufuncs import emission, ufunc
 from s2s.primitive import Value
-from s2s.primitives import logic
+from s2s.primitives import functions as lax, logic
 
-equal = ufunc(np.equal, emission(logic.Eq()), operator.eq)
-not_equal = ufunc(np.not_equal, emission(logic.Ne()), operator.ne)
-less = ufunc(np.less, emission(logic.Lt()), operator.lt)
-less_equal = ufunc(np.less_equal, emission(logic.Le()), operator.le)
-greater = ufunc(np.greater, emission(logic.Gt()), operator.gt)
-greater_equal = ufunc(np.greater_equal, emission(logic.Ge()), operator.ge)
+equal = ufunc(np.equal, emission(logic.Eq()), "eq")
+not_equal = ufunc(np.not_equal, emission(logic.Ne()), "ne")
+less = ufunc(np.less, emission(logic.Lt()), "lt")
+less_equal = ufunc(np.less_equal, emission(logic.Le()), "le")
+greater = ufunc(np.greater, emission(logic.Gt()), "gt")
+greater_equal = ufunc(np.greater_equal, emission(logic.Ge()), "ge")
 
-bitwise_and = ufunc(np.bitwise_and, emission(logic.And()), operator.and_)
-bitwise_or = ufunc(np.bitwise_or, emission(logic.Or()), operator.or_)
-bitwise_xor = ufunc(np.bitwise_xor, emission(logic.Xor()), operator.xor)
-left_shift = ufunc(np.left_shift, emission(logic.ShiftLeft()), operator.lshift)
-right_shift = ufunc(np.right_shift, emission(logic.ShiftRightArithmetic()), operator.rshift)
-invert = ufunc(np.invert, emission(logic.Not()), operator.invert)
+bitwise_and = ufunc(np.bitwise_and, emission(logic.And()), "and_")
+bitwise_or = ufunc(np.bitwise_or, emission(logic.Or()), "or_")
+bitwise_xor = ufunc(np.bitwise_xor, emission(logic.Xor()), "xor")
+left_shift = ufunc(np.left_shift, emission(logic.ShiftLeft()), "lshift")
+right_shift = ufunc(np.right_shift, emission(logic.ShiftRightArithmetic()), "rshift")
+invert = ufunc(np.invert, emission(logic.Not()), "invert")
 
 
 def _as_boolean(value: Any, function: str) -> Value:
@@ -91,9 +89,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Value:
 
 
 @counterpart(np.isclose)
-def isclose(
-    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
-) -> Value:
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Value:
     """Whether |a - b| <= atol + rtol |b|, or both are the same."""
     from s2s.numpy.arithmetic import absolute, add, multiply, subtract
 

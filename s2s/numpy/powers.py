@@ -7,12 +7,10 @@ last bit. What is emitted here is spelled back as the same operation on the same
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dtypes import PYTHON_SCALARS, DType
 from s2s.ir.jaxpr import Literal, ShapedArray
 from s2s.numpy.broadcasting import another
@@ -28,6 +26,7 @@ from s2s.numpy.promotion import (
 from s2s.numpy.registry import COUNTERPARTS, counterpart, mistake
 from s2s.numpy.ufuncs import TracedUfunc, as_python_scalar, emission
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 from s2s.primitives.powers import Pow
 from s2s.trace import Tracer
 
@@ -106,8 +105,9 @@ def _result_dtype(base: ShapedArray, exponent: Any) -> DType:
     number = exponent.value if isinstance(exponent, Literal) else exponent
     if not isinstance(number, (float, np.floating)):
         _refuse_negative(base.dtype, number)
-    sample = np.ones((1,) * bool(base.shape), base.dtype)
-    return np.asarray((sample if base.shape else sample[()]) ** number).dtype
+    sample: Any = np.ones((1,) * bool(base.shape), base.dtype)
+    result: Any = (sample if base.shape else sample[()]) ** number
+    return result.dtype
 
 
 def _refuse_negative(dtype: DType, exponent: Any) -> None:
@@ -136,7 +136,7 @@ def _known_power(x: Value, exponent: int | float, kind: DType) -> Value:
     return lax.pow(x, exponent if aval.weak_type else kind.type(exponent))
 
 
-power = Power(np.power, emission(Pow()), operator.pow)
+power = Power(np.power, emission(Pow()), "pow")
 COUNTERPARTS[np.power] = power
 
 

@@ -6,16 +6,17 @@ types a ufunc computes with is asked of the ufunc itself, once for each combinat
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Shape
 from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, SHORT_NAMES, DType, promote
 from s2s.ir.jaxpr import Literal, ShapedArray, aval_of
 from s2s.numpy.registry import mistake
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 from s2s.trace import Tracer
 
 Kind: TypeAlias = "tuple[DType, bool]"
@@ -31,8 +32,7 @@ def is_traced(value: Any) -> bool:
     if isinstance(value, (Tracer, Dim)):
         return True
     if isinstance(value, (list, tuple)):
-        items: list[Any] | tuple[Any, ...] = value
-        return any(map(is_traced, items))
+        return any(map(is_traced, cast("list[Any]", value)))
     return False
 
 
@@ -49,9 +49,10 @@ def operand(value: Any, function: str = "this function") -> Value:
     if isinstance(value, (Tracer, Literal)) or type(value) in PYTHON_SCALARS:
         return value
     if isinstance(value, (np.ndarray, np.generic)):
-        if value.dtype not in SHORT_NAMES:
-            raise mistake(f"{function} of an array of dtype {value.dtype} is not supported")
-        return value
+        array = cast("np.generic", value)
+        if array.dtype not in SHORT_NAMES:
+            raise mistake(f"{function} of an array of dtype {array.dtype} is not supported")
+        return array
     if isinstance(value, Dim):
         return lax.dim_as_value(value)
     if isinstance(value, (list, tuple)):
@@ -126,7 +127,8 @@ def convert(value: Value, dtype: DType) -> Value:
             return value
         return lax.convert_element_type(value, dtype)
     if isinstance(value, np.ndarray):
-        return value if value.dtype == dtype else lax.convert_element_type(value, dtype)
+        array = cast("NDArray[Any]", value)
+        return array if array.dtype == dtype else lax.convert_element_type(array, dtype)
     if isinstance(value, Literal):
         return number(value.value, dtype)
     return number(value, dtype)

@@ -1,23 +1,21 @@
-"""Reductions and running totals, with NumPy's element types: small integers are summed as 64 bits."""
+"""Reductions and running totals. As in NumPy, small integers are summed as 64-bit ones."""
 
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
-from s2s.ir.dims import Dim, Size, product, same_size
+from s2s.ir.dims import product, same_size
 from s2s.ir.dtypes import BOOL, INT64, DType
-from s2s.numpy.arguments import as_axes, as_axis, shape_text
+from s2s.numpy.arguments import as_axes, as_axis, named_sizes, shape_text
 from s2s.numpy.broadcasting import another
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, element_type, shape_of
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import at_least_vector, ravel, with_axes
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 from s2s.primitives.core import AxesReduction, ReduceSum
 from s2s.primitives.reductions import ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd
 from s2s.trace import bind
@@ -59,16 +57,6 @@ def _folded(value: Value, axes: tuple[int, ...], reduction: type[AxesReduction])
     return value
 
 
-def _named_sizes(a: Any) -> Sequence[Size] | None:
-    """The sizes of a shape with a named size, whose sum and product are sizes too."""
-    if not isinstance(a, (tuple, list)):
-        return None
-    sizes: Sequence[Any] = a
-    named = [size for size in sizes if isinstance(size, Dim)]
-    whole = [size for size in sizes if isinstance(size, (Dim, int))]
-    return whole if named and len(whole) == len(sizes) else None
-
-
 def _total(
     value: Value, axes: tuple[int, ...], dtype: Any, keepdims: Any, reduction: type[AxesReduction]
 ) -> Value:
@@ -82,8 +70,8 @@ def _total(
 @counterpart(np.sum)
 def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
     """The sum over axes."""
-    if (sizes := _named_sizes(a)) and dtype is None and not keepdims:
-        return functools.reduce(operator.add, sizes)
+    if (sizes := named_sizes(a)) and dtype is None and not keepdims:
+        return functools.reduce(lambda m, n: m + n, sizes)
     value = array_operand(a, "np.sum")
     axes = _reduced(axis, value, "np.sum")
     return _total(value, axes, dtype, keepdims, ReduceSum)
@@ -92,7 +80,7 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -
 @counterpart(np.prod)
 def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
     """The product over axes."""
-    if (sizes := _named_sizes(a)) and dtype is None and not keepdims:
+    if (sizes := named_sizes(a)) and dtype is None and not keepdims:
         return product(sizes)
     value = array_operand(a, "np.prod")
     axes = _reduced(axis, value, "np.prod")

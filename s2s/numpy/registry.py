@@ -35,6 +35,10 @@ def mistake(message: str) -> UserError:
     return UserError(message, builder.source if builder is not None else None)
 
 
+NOT_GIVEN: Any = inspect.signature(np.sum).parameters["keepdims"].default
+"""What NumPy has as the default of arguments that may also be None."""
+
+
 def public_name(function: Callable[..., Any]) -> str:
     """What a user calls a NumPy function: `np.sum`, `np.linalg.norm`, `np.add.reduce`."""
     name: str = getattr(function, "__name__", repr(function))

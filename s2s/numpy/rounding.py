@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.numpy.arguments import as_number
 from s2s.numpy.broadcasting import another
 from s2s.numpy.promotion import array_operand, aval_of_operand
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.ufuncs import Emission, emission, ufunc
 from s2s.primitive import Primitive, Value
+from s2s.primitives import functions as lax
 from s2s.primitives.arithmetic import Ceil, Floor, Round, Trunc
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import (
     Shape,
     Size,
@@ -17,12 +16,22 @@ from s2s.ir.dims import (
     require_same,
     same_size,
 )
-from s2s.numpy.arguments import as_axes, as_axis, as_number, as_shape, as_size, shape_text, static
+from s2s.numpy.arguments import (
+    as_axes,
+    as_axis,
+    as_number,
+    as_sequence,
+    as_shape,
+    as_size,
+    shape_text,
+    static,
+)
 from s2s.numpy.broadcasting import another
 from s2s.numpy.promotion import array_operand, shape_of
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.slicing import sliced
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 
 
 def require_row_major(order: Any, function: str) -> None:
@@ -141,7 +150,7 @@ def expand_dims(a: Any, axis: Any) -> Value:
     """New axes of size 1 at the given places of the result."""
     value = array_operand(a, "np.expand_dims")
     shape = shape_of(value)
-    places: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
+    places = as_sequence(axis)
     new = as_axes(tuple(places), len(shape) + len(places), "np.expand_dims")
     return with_axes(value, new)
 
@@ -162,9 +171,7 @@ def squeeze(a: Any, axis: Any = None) -> Value:
         axes = as_axes(axis, len(shape), "np.squeeze")
         for place in axes:
             if not require_same(shape[place], 1):
-                raise mistake(
-                    f"np.squeeze: axis {place} has size {shape[place]}, which is not 1"
-                )
+                raise mistake(f"np.squeeze: axis {place} has size {shape[place]}, which is not 1")
     return another(lax.squeeze(value, axes) if axes else value, value)
 
 
@@ -201,7 +208,7 @@ def atleast_3d(*arys: Any) -> Any:
     return _each_at_least(arys, 3, "np.atleast_3d")
 
 
-# -- reversed, rotated and rolled -------------------------------------------------------------------
+# -- reversed, rotated and rolled ------------------------------------------------------------------
 
 
 @counterpart(np.flip)
@@ -248,8 +255,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Value:
     if axis is None:
         flat = _rolled(ravel(value), as_size(shift, "the shift of np.roll"), 0)
         return another(lax.reshape(flat, shape), value)
-    shifts: Sequence[Any] = shift if isinstance(shift, (tuple, list, np.ndarray)) else (shift,)
-    given: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = as_sequence(shift.tolist() if isinstance(shift, np.ndarray) else shift)
+    given = as_sequence(axis)
     if len(shifts) == 1 or len(given) == 1:
         count = max(len(shifts), len(given))
         shifts, given = [*shifts] * (count // len(shifts)), [*given] * (count // len(given))

@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import Shape, Size, floor_divide, require_at_least, same_size
 from s2s.numpy.arguments import as_number, as_size
 from s2s.numpy.broadcasting import another
 from s2s.numpy.promotion import shape_of
 from s2s.numpy.registry import mistake
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 
 
 @dataclass(frozen=True)

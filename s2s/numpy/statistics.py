@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, Size, product
 from s2s.ir.dtypes import FLOAT64, DType
 from s2s.numpy.arguments import as_axes, shape_text
@@ -35,6 +34,7 @@ from s2s.numpy.reductions import (
 )
 from s2s.numpy.registry import counterpart, mistake
 from s2s.primitive import Value
+from s2s.primitives import functions as lax
 
 
 def _as_mean(dtype: DType, wanted: Any) -> DType:
@@ -122,8 +122,8 @@ def _degrees(ddof: Any, correction: Any, function: str) -> Any:
 
 def _freedom(count: Size, ddof: Any, dtype: DType) -> Value:
     """The count minus `ddof`, at least zero."""
-    if isinstance(ddof, (int, np.integer)):
-        left = count - int(ddof)
+    if isinstance(ddof, int):
+        left = count - ddof
         if isinstance(left, int):
             return dtype.type(left if left > 0 else 0)
         return as_divisor(left, dtype)

@@ -51,9 +51,7 @@ _REDUCTIONS: dict[np.ufunc, Callable[..., Value]] = {
 for _ufunc, _function in _REDUCTIONS.items():
     COUNTERPARTS[_ufunc.reduce] = Counterpart(_ufunc.reduce, _reduce(_function))
 
-COUNTERPARTS[np.add.accumulate] = Counterpart(
-    np.add.accumulate, _accumulate(reductions.cumsum)
-)
+COUNTERPARTS[np.add.accumulate] = Counterpart(np.add.accumulate, _accumulate(reductions.cumsum))
 COUNTERPARTS[np.multiply.accumulate] = Counterpart(
     np.multiply.accumulate, _accumulate(reductions.cumprod)
 )

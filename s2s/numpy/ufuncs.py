@@ -7,12 +7,12 @@ then it follows Python, and the result is a Python scalar again.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from s2s.primitives import functions as lax
 from s2s.ir.dims import Dim, same_shape
 from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, DType
 from s2s.ir.jaxpr import Literal, ShapedArray
@@ -27,6 +27,7 @@ from s2s.numpy.promotion import (
 )
 from s2s.numpy.registry import COUNTERPARTS, is_default, mistake
 from s2s.primitive import Primitive, Value
+from s2s.primitives import functions as lax
 from s2s.trace import Tracer, bind
 
 Emission = Callable[..., Value]
@@ -42,15 +43,13 @@ Conversions = tuple["DType | None", ...]
 class TracedUfunc:
     """The traced counterpart of a ufunc.
 
-    `emit` takes operands of the types that NumPy's loop takes. `python` is the operator that a
-    Python scalar has for it, if it has one.
+    `emit` takes operands of the types that NumPy's loop takes. `python` is what the module
+    `operator` calls the operator that Python scalars have for it, if they have one.
     """
 
     __slots__ = ("__name__", "_infix", "_prefix", "_python_types", "emit", "numpy", "python")
 
-    def __init__(
-        self, numpy: np.ufunc, emit: Emission, python: Callable[..., Any] | None = None
-    ) -> None:
+    def __init__(self, numpy: np.ufunc, emit: Emission, python: str | None = None) -> None:
         self.numpy = numpy
         self.emit = emit
         self.python = python
@@ -110,7 +109,9 @@ class TracedUfunc:
         )
 
     def _with_dtype(self, kinds: tuple[Kind, ...], dtype: DType) -> Conversions:
-        given = [_PYTHON_TYPES[kind.kind] if weak and kind != BOOL else kind for kind, weak in kinds]
+        given = [
+            _PYTHON_TYPES[kind.kind] if weak and kind != BOOL else kind for kind, weak in kinds
+        ]
         signature = (*[None] * len(kinds), dtype)
         try:
             types = self.numpy.resolve_dtypes(
@@ -129,7 +130,7 @@ class TracedUfunc:
         kwargs.pop("order", None)
         out = kwargs.pop("out", None)
         if isinstance(out, tuple):
-            targets: tuple[Any, ...] = out
+            targets = cast("tuple[Any, ...]", out)
             out = next((target for target in targets if target is not None), None)
         if out is not None:
             raise mistake(
@@ -193,7 +194,8 @@ class TracedUfunc:
         if self.python is None:
             raise mistake(f"{self.__name__} is not defined for Python scalars")
         try:
-            result = self.python(*[_PYTHON_TYPES[dtype.kind](1) for dtype in dtypes])
+            ones = [_PYTHON_TYPES[dtype.kind](1) for dtype in dtypes]
+            result: Any = getattr(operator, self.python)(*ones)
         except TypeError as error:
             raise mistake(str(error)) from None
         if isinstance(result, bool):
@@ -215,10 +217,7 @@ def emission(primitive: Primitive) -> Emission:
     return functools.partial(bind, primitive)
 
 
-def ufunc(
-    numpy: np.ufunc, emit: Emission, python: Callable[..., Any] | None = None
-) -> TracedUfunc:
+def ufunc(numpy: np.ufunc, emit: Emission, python: str | None = None) -> TracedUfunc:
     """Make and register the traced counterpart of a ufunc."""
     traced = COUNTERPARTS[numpy] = TracedUfunc(numpy, emit, python)
     return traced
-

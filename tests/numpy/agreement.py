@@ -16,7 +16,6 @@ from s2s.trace import builder_in_force, evaluate, make
 from s2s.tree import flatten
 
 
-
 class DispatchingNumPy:
     """NumPy's namespace whose functions are, under tracing, called as in converted code."""
 
@@ -46,7 +45,7 @@ def _awkward(shape: tuple[int, ...]) -> np.ndarray:
     """Ordinary numbers, with zeros of both signs, halves and equal elements among them."""
     values = _random.standard_normal(shape) * 3
     flat = values.ravel()
-    flat[:: 5] = np.round(flat[:: 5] * 2) / 2
+    flat[::5] = np.round(flat[::5] * 2) / 2
     if flat.size > 6:
         flat[[1, 4, 6]] = -0.0, 0.0, flat[2]
     return values
@@ -87,7 +86,7 @@ VALUES: dict[str, Any] = {
 
 
 def assert_expression_agrees(text: str, relative: float = 0.0, **others: Any) -> None:
-    """Fails unless the expression, traced with all its variables and evaluated, is NumPy's value."""
+    """Fails unless the expression, traced with its variables and evaluated, is NumPy's value."""
     values = {**VALUES, **others}
     used = compile(text, text, "eval").co_names + _nested_names(text)
     names = [name for name in values if name in used]
@@ -97,7 +96,9 @@ def assert_expression_agrees(text: str, relative: float = 0.0, **others: Any) ->
 
 def _nested_names(text: str) -> tuple[str, ...]:
     code = compile(text, text, "eval")
-    return tuple(name for const in code.co_consts if hasattr(const, "co_names") for name in const.co_names)
+    return tuple(
+        name for const in code.co_consts if hasattr(const, "co_names") for name in const.co_names
+    )
 
 
 def traced(fun: Callable[..., Any], *args: Any) -> ClosedJaxpr:

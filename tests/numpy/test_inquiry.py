@@ -17,12 +17,32 @@ def test_a_type_called_converts(dtype):
         assert_agrees(converted, VALUES[name])
 
 
-@pytest.mark.parametrize("text", [
-    "m * np.shape(m)[1]", "m * m.shape[0]", "m * np.ndim(m) * m.ndim", "m * np.size(m)", "m * np.size(m, 0)", "m.size * m", "m * len(m)",
-    "np.zeros(3, np.result_type(f, w)) * f[:, 0]", "np.zeros(3, np.result_type(f, m))", "m * np.iscomplexobj(m)", "m * np.isscalar(w)",
-    "m * np.isrealobj(m)", "m * np.iterable(m)", "m * m.itemsize", "m * m.nbytes", "np.isreal(m)", "np.iscomplex(m)", "m * np.can_cast(f, float)",
-    "m.astype(f.dtype)", "m * np.finfo(m.dtype).eps", "m * (m.dtype == np.float64)",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "m * np.shape(m)[1]",
+        "m * m.shape[0]",
+        "m * np.ndim(m) * m.ndim",
+        "m * np.size(m)",
+        "m * np.size(m, 0)",
+        "m.size * m",
+        "m * len(m)",
+        "np.zeros(3, np.result_type(f, w)) * f[:, 0]",
+        "np.zeros(3, np.result_type(f, m))",
+        "m * np.iscomplexobj(m)",
+        "m * np.isscalar(w)",
+        "m * np.isrealobj(m)",
+        "m * np.iterable(m)",
+        "m * m.itemsize",
+        "m * m.nbytes",
+        "np.isreal(m)",
+        "np.iscomplex(m)",
+        "m * np.can_cast(f, float)",
+        "m.astype(f.dtype)",
+        "m * np.finfo(m.dtype).eps",
+        "m * (m.dtype == np.float64)",
+    ],
+)
 def test_what_is_known_while_tracing(text):
     assert_expression_agrees(text)
 

@@ -10,6 +10,13 @@ import s2s.numpy
 from s2s.errors import UserError
 from tests.numpy.agreement import VALUES, DispatchingNumPy, traced
 
+NOT_STATIC = (
+    "depends on the values of the arguments; the types of all results must follow from those of "
+    "the arguments. Make it a static argument, or compute it from shapes"
+)
+NO_VALUE = (
+    "here: it depends on the arguments, and has no value while the function is being transformed"
+)
 M = VALUES["m"]
 V = VALUES["v"]
 
@@ -25,71 +32,154 @@ def message(text: str, **values: Any) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("m + np.ones(3)", "np.add: operands could not be broadcast together with shapes (3, 4) and (3,)"),
-    ("np.where(m > 0, v[:3], 0)", "np.where: operands could not be broadcast together with shapes (3, 4) and (3,) and ()"),
-    ("m @ m", "np.matmul: shapes (3, 4) and (3, 4) do not match: 4 (axis 1) and 3 (axis 0)"),
-    ("np.dot(m, m)", "np.dot: shapes (3, 4) and (3, 4) do not match: 4 (axis 1) and 3 (axis 0)"),
-    ("m.reshape(5, -1)", "np.reshape: an array of shape (3, 4) cannot be reshaped to (5, -1)"),
-    ("m.reshape(5, 2)", "np.reshape: an array of shape (3, 4) cannot be reshaped to (5, 2)"),
-    ("m.sum(axis=2)", "np.sum: axis 2 is out of bounds for an array of dimension 2"),
-    ("m.sum(axis=(0, 0))", "np.sum: an axis is given twice in (0, 0)"),
-    ("m[3]", "index 3 is out of bounds for axis 0 of size 3"),
-    ("m[[0, 5]]", "index 5 is out of bounds for axis 0 of size 3"),
-    ("m[0, 0, 0]", "too many indices: the array has 2 dimensions, but 3 were indexed"),
-    ("m[0.5]", "only integers, slices, '...', None and arrays of integers can index an array, not float"),
-    ("m[m]", "an array is indexed by integers, not by an array of float64"),
-    ("np.concatenate([m, v])", "np.concatenate: shapes (3, 4) and (4,) differ elsewhere than along axis 0"),
-    ("np.stack([m, v])", "np.stack: the arrays have different shapes, (3, 4) and (4,)"),
-    ("np.split(m, 2)", "np.split: an axis of size 3 cannot be divided into 2 equal parts"),
-    ("np.einsum('ij,jk', m, m)", "np.einsum: axis 'j' has the sizes 4 and 3"),
-    ("i ** -1", "integers to negative integer powers are not allowed; make the base a float"),
-    ("np.max(m[:0])", "np.max of no elements, shape (0, 4), is not defined"),
-    ("m & 1", "np.bitwise_and is not defined for float64 and int64"),
-    ("w & 1", "unsupported operand type(s) for &: 'float' and 'int'"),
-    ("k ** k", "whether an int to the power of an int is an int or a float depends on the exponent's sign; make the base a float"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "m + np.ones(3)",
+            "np.add: operands could not be broadcast together with shapes (3, 4) and (3,)",
+        ),
+        (
+            "np.where(m > 0, v[:3], 0)",
+            "np.where: operands could not be broadcast together with shapes (3, 4) and (3,) and ()",
+        ),
+        ("m @ m", "np.matmul: shapes (3, 4) and (3, 4) do not match: 4 (axis 1) and 3 (axis 0)"),
+        (
+            "np.dot(m, m)",
+            "np.dot: shapes (3, 4) and (3, 4) do not match: 4 (axis 1) and 3 (axis 0)",
+        ),
+        ("m.reshape(5, -1)", "np.reshape: an array of shape (3, 4) cannot be reshaped to (5, -1)"),
+        ("m.reshape(5, 2)", "np.reshape: an array of shape (3, 4) cannot be reshaped to (5, 2)"),
+        ("m.sum(axis=2)", "np.sum: axis 2 is out of bounds for an array of dimension 2"),
+        ("m.sum(axis=(0, 0))", "np.sum: an axis is given twice in (0, 0)"),
+        ("m[3]", "index 3 is out of bounds for axis 0 of size 3"),
+        ("m[[0, 5]]", "index 5 is out of bounds for axis 0 of size 3"),
+        ("m[0, 0, 0]", "too many indices: the array has 2 dimensions, but 3 were indexed"),
+        (
+            "m[0.5]",
+            "only integers, slices, '...', None and arrays of integers can index an array, "
+            "not float",
+        ),
+        ("m[m]", "an array is indexed by integers, not by an array of float64"),
+        (
+            "np.concatenate([m, v])",
+            "np.concatenate: shapes (3, 4) and (4,) differ elsewhere than along axis 0",
+        ),
+        ("np.stack([m, v])", "np.stack: the arrays have different shapes, (3, 4) and (4,)"),
+        ("np.split(m, 2)", "np.split: an axis of size 3 cannot be divided into 2 equal parts"),
+        ("np.einsum('ij,jk', m, m)", "np.einsum: axis 'j' has the sizes 4 and 3"),
+        ("i ** -1", "integers to negative integer powers are not allowed; make the base a float"),
+        ("np.max(m[:0])", "np.max of no elements, shape (0, 4), is not defined"),
+        ("m & 1", "np.bitwise_and is not defined for float64 and int64"),
+        ("w & 1", "unsupported operand type(s) for &: 'float' and 'int'"),
+        (
+            "k ** k",
+            "whether an int to the power of an int is an int or a float depends on the exponent's "
+            "sign; make the base a float",
+        ),
+    ],
+)
 def test_a_mistake_is_told_in_the_users_words(text, expected):
     assert message(text) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("np.sum(m, where=m > 0)", "np.sum with the argument `where` is not supported; leave it out"),
-    ("np.sum(m, initial=1.0)", "np.sum with the argument `initial` is not supported; leave it out"),
-    ("m.sum(out=m)", "np.sum with the argument `out` is not supported; leave it out"),
-    ("m.sum(0, None, m)", "np.sum with the argument `out` is not supported; leave it out"),
-    ("np.exp(m, out=m)", "np.exp with `out=` writes into an array, which is not supported; assign the result to a name instead"),
-    ("np.exp(m, m)", "np.exp with `out=` writes into an array, which is not supported; assign the result to a name instead"),
-    ("np.add(m, m, where=m > 0)", "np.add with the argument `where` is not supported"),
-    ("np.take(m, 0, mode='clip')", "np.take with the argument `mode` is not supported; leave it out"),
-    ("np.reshape(m, 12, order='F')", "np.reshape with order='F' is not supported; transpose first"),
-    ("np.linalg.norm(m, 2)", "np.linalg.norm of matrices with ord=2 needs singular values, which are not supported"),
-    ("np.pad(v, 1, mode='mean')", "np.pad with mode='mean' is not supported; join arrays instead"),
-    ("m.sort()", "the array attribute `.sort` is not supported on traced arrays"),
-    ("np.i0(m)", "np.i0 of traced values is not supported"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "np.sum(m, where=m > 0)",
+            "np.sum with the argument `where` is not supported; leave it out",
+        ),
+        (
+            "np.sum(m, initial=1.0)",
+            "np.sum with the argument `initial` is not supported; leave it out",
+        ),
+        ("m.sum(out=m)", "np.sum with the argument `out` is not supported; leave it out"),
+        ("m.sum(0, None, m)", "np.sum with the argument `out` is not supported; leave it out"),
+        (
+            "np.exp(m, out=m)",
+            "np.exp with `out=` writes into an array, which is not supported; assign the result "
+            "to a name instead",
+        ),
+        (
+            "np.exp(m, m)",
+            "np.exp with `out=` writes into an array, which is not supported; assign the result "
+            "to a name instead",
+        ),
+        ("np.add(m, m, where=m > 0)", "np.add with the argument `where` is not supported"),
+        (
+            "np.take(m, 0, mode='clip')",
+            "np.take with the argument `mode` is not supported; leave it out",
+        ),
+        (
+            "np.reshape(m, 12, order='F')",
+            "np.reshape with order='F' is not supported; transpose first",
+        ),
+        (
+            "np.linalg.norm(m, 2)",
+            "np.linalg.norm of matrices with ord=2 needs singular values, which are not supported",
+        ),
+        (
+            "np.pad(v, 1, mode='mean')",
+            "np.pad with mode='mean' is not supported; join arrays instead",
+        ),
+        ("m.sort()", "the array attribute `.sort` is not supported on traced arrays"),
+        ("np.i0(m)", "np.i0 of traced values is not supported"),
+    ],
+)
 def test_what_is_not_supported_is_refused_by_name(text, expected):
     assert message(text) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("m[m > 0]", "selecting elements by a mask gives as many elements as the mask is true for, which depends on values; use np.where(mask, x, 0) or multiply by the mask"),
-    ("np.where(m > 0)", "np.where with one argument gives as many indices as the condition holds for, which depends on values; use np.where(condition, x, y), or multiply by the condition"),
-    ("np.zeros(m.sum())", "a size of np.zeros depends on the values of the arguments; the types of all results must follow from those of the arguments. Make it a static argument, or compute it from shapes"),
-    ("np.zeros(k)", "a size of np.zeros depends on the values of the arguments; the types of all results must follow from those of the arguments. Make it a static argument, or compute it from shapes"),
-    ("np.roll(m, k)", "the shift of np.roll depends on the values of the arguments; the types of all results must follow from those of the arguments. Make it a static argument, or compute it from shapes"),
-    ("1 if m.sum() > 0 else 2", "a traced value cannot be used as a condition here: it depends on the arguments, and has no value while the function is being transformed"),
-    ("float(w)", "a traced value cannot be turned into a float here: it depends on the arguments, and has no value while the function is being transformed"),
-    ("[0, 1, 2][k]", "a traced value cannot be used as an integer here: it depends on the arguments, and has no value while the function is being transformed"),
-    ("{w: 1}", "a traced value cannot be a key or an element of a set: it has no value yet"),
-    ("1.0 in m", "`in` asks for the values of an array; use np.any(array == item)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "m[m > 0]",
+            "selecting elements by a mask gives as many elements as the mask is true for, which "
+            "depends on values; use np.where(mask, x, 0) or multiply by the mask",
+        ),
+        (
+            "np.where(m > 0)",
+            "np.where with one argument gives as many indices as the condition holds for, which "
+            "depends on values; use np.where(condition, x, y), or multiply by the condition",
+        ),
+        (
+            "np.zeros(m.sum())",
+            f"a size of np.zeros {NOT_STATIC}",
+        ),
+        (
+            "np.zeros(k)",
+            f"a size of np.zeros {NOT_STATIC}",
+        ),
+        (
+            "np.roll(m, k)",
+            f"the shift of np.roll {NOT_STATIC}",
+        ),
+        (
+            "1 if m.sum() > 0 else 2",
+            f"a traced value cannot be used as a condition {NO_VALUE}",
+        ),
+        (
+            "float(w)",
+            f"a traced value cannot be turned into a float {NO_VALUE}",
+        ),
+        (
+            "[0, 1, 2][k]",
+            f"a traced value cannot be used as an integer {NO_VALUE}",
+        ),
+        ("{w: 1}", "a traced value cannot be a key or an element of a set: it has no value yet"),
+        ("1.0 in m", "`in` asks for the values of an array; use np.any(array == item)"),
+    ],
+)
 def test_what_depends_on_values_is_refused(text, expected):
     assert message(text) == expected
 
 
 def test_refused_functions_say_why():
-    assert message("np.nonzero(m)").startswith("np.nonzero: how many elements the result has depends on values")
+    assert message("np.nonzero(m)").startswith(
+        "np.nonzero: how many elements the result has depends on values"
+    )
     assert message("np.sort(m)") == "np.sort: sorting is not supported yet"
     assert message("np.linalg.inv(m)") == (
         "np.linalg.inv: linear algebra beyond products and norms is not supported yet"
@@ -112,7 +202,9 @@ def test_an_array_is_not_changed_in_place():
     for text in ("x[0] = 1.0", "x[0] += 1.0"):
         with pytest.raises(UserError, match="does not support changing an array in place"):
             traced(statement(text), M)
-    with pytest.raises(UserError, match=r"write `x = x \+ \.\.\.` with a new array instead of `\+=`"):
+    with pytest.raises(
+        UserError, match=r"write `x = x \+ \.\.\.` with a new array instead of `\+=`"
+    ):
         traced(statement("x += 1.0"), M)
 
 

@@ -28,18 +28,66 @@ def shapes_and_jaxpr(text):
     return closed
 
 
-@pytest.mark.parametrize(("text", "shape"), [
-    ("x + y", "n"), ("a * b", "n,k"), ("a + x[:, None]", "n,k"), ("a.T", "k,n"), ("a @ b", "n"), ("c @ a", "k,k"), ("a.sum(axis=0)", "k"),
-    ("a.mean(axis=1, keepdims=True)", "n,1"), ("a.reshape(-1)", "k*n"), ("a.reshape(k(a), -1)", None), ("np.ravel(a)", "k*n"), ("x[1:]", "n - 1"),
-    ("x[1:-1]", "n - 2"), ("x[::2]", "(n + 1)//2"), ("x[::-1]", "n"), ("x[-1]", ""), ("x[:3]", "3"), ("x[2::3]", None), ("a[:, 0]", "n"),
-    ("np.concatenate([x, y])", "2*n"), ("np.stack([x, y])", "2,n"), ("np.tile(x, 3)", "3*n"), ("np.repeat(x, 2)", "2*n"), ("np.diff(x)", "n - 1"),
-    ("np.roll(x, 1)", "n"), ("np.pad(x, 1)", "n + 2"), ("np.outer(x, b)", "n,k"), ("np.eye(len_(x)) + s", "n,n"), ("np.zeros(a.shape) + a", "n,k"),
-    ("np.arange(x.shape[0]) * x", "n"), ("np.linspace(0, 1, x.shape[0]) * x", "n"), ("np.diagonal(s)", "n"), ("np.trace(s)", ""), ("np.tril(s)", "n,n"),
-    ("np.einsum('ij,j->i', a, b)", "n"), ("x * x.shape[0]", "n"), ("x / x.shape[0]", "n"), ("x.size * x", "n"), ("np.split(e, 2)[0]", "n"), ("e.reshape(2, -1)", "2,n"),
-    ("e[:x.shape[0]] + x", "n"), ("e[x.shape[0]:] + x", "n"), ("np.broadcast_to(b, a.shape)", "n,k"), ("np.var(a, axis=0, ddof=1)", "k"), ("np.cumsum(a, 0)", "n,k"),
-    ("np.full((x.shape[0], 2), 1.0)", "n,2"), ("np.kron(x, b)", "k*n"), ("np.mean(a)", ""), ("x[np.array([0, 1])]", "2"), ("np.where(a > 0, a, b)", "n,k"),
-    ("np.meshgrid(x, b)[0]", "k,n"), ("np.diag(x)", "n,n"), ("np.gradient(x)", "n"), ("x[None] * b[:, None]", "k,n"), ("np.moveaxis(a, 0, 1)", "k,n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("x + y", "n"),
+        ("a * b", "n,k"),
+        ("a + x[:, None]", "n,k"),
+        ("a.T", "k,n"),
+        ("a @ b", "n"),
+        ("c @ a", "k,k"),
+        ("a.sum(axis=0)", "k"),
+        ("a.mean(axis=1, keepdims=True)", "n,1"),
+        ("a.reshape(-1)", "k*n"),
+        ("a.reshape(k(a), -1)", None),
+        ("np.ravel(a)", "k*n"),
+        ("x[1:]", "n - 1"),
+        ("x[1:-1]", "n - 2"),
+        ("x[::2]", "(n + 1)//2"),
+        ("x[::-1]", "n"),
+        ("x[-1]", ""),
+        ("x[:3]", "3"),
+        ("x[2::3]", None),
+        ("a[:, 0]", "n"),
+        ("np.concatenate([x, y])", "2*n"),
+        ("np.stack([x, y])", "2,n"),
+        ("np.tile(x, 3)", "3*n"),
+        ("np.repeat(x, 2)", "2*n"),
+        ("np.diff(x)", "n - 1"),
+        ("np.roll(x, 1)", "n"),
+        ("np.pad(x, 1)", "n + 2"),
+        ("np.outer(x, b)", "n,k"),
+        ("np.eye(len_(x)) + s", "n,n"),
+        ("np.zeros(a.shape) + a", "n,k"),
+        ("np.arange(x.shape[0]) * x", "n"),
+        ("np.linspace(0, 1, x.shape[0]) * x", "n"),
+        ("np.diagonal(s)", "n"),
+        ("np.trace(s)", ""),
+        ("np.tril(s)", "n,n"),
+        ("np.einsum('ij,j->i', a, b)", "n"),
+        ("x * x.shape[0]", "n"),
+        ("x / x.shape[0]", "n"),
+        ("x.size * x", "n"),
+        ("np.split(e, 2)[0]", "n"),
+        ("e.reshape(2, -1)", "2,n"),
+        ("e[:x.shape[0]] + x", "n"),
+        ("e[x.shape[0]:] + x", "n"),
+        ("np.broadcast_to(b, a.shape)", "n,k"),
+        ("np.var(a, axis=0, ddof=1)", "k"),
+        ("np.cumsum(a, 0)", "n,k"),
+        ("np.full((x.shape[0], 2), 1.0)", "n,2"),
+        ("np.kron(x, b)", "k*n"),
+        ("np.mean(a)", ""),
+        ("x[np.array([0, 1])]", "2"),
+        ("np.where(a > 0, a, b)", "n,k"),
+        ("np.meshgrid(x, b)[0]", "k,n"),
+        ("np.diag(x)", "n,n"),
+        ("np.gradient(x)", "n"),
+        ("x[None] * b[:, None]", "k,n"),
+        ("np.moveaxis(a, 0, 1)", "k,n"),
+    ],
+)
 def test_shapes(text, shape):
     text = text.replace("len_(x)", "x.shape[0]").replace("k(a)", "a.shape[1]")
     with assuming(Assumptions()):
@@ -49,10 +97,21 @@ def test_shapes(text, shape):
         assert ",".join(map(str, aval.shape)) == shape
 
 
-@pytest.mark.parametrize(("text", "minimum"), [
-    ("x[1:-1]", {"n": 2}), ("x[:3]", {"n": 3}), ("x[-2:]", {"n": 2}), ("x[2]", {"n": 3}), ("x[-1]", {}), ("np.diff(x)", {}), ("np.roll(x, 2)", {"n": 2}),
-    ("x[:0:-1]", {}), ("np.pad(x, 2, mode='reflect')", {"n": 3}), ("x + y", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "minimum"),
+    [
+        ("x[1:-1]", {"n": 2}),
+        ("x[:3]", {"n": 3}),
+        ("x[-2:]", {"n": 2}),
+        ("x[2]", {"n": 3}),
+        ("x[-1]", {}),
+        ("np.diff(x)", {}),
+        ("np.roll(x, 2)", {"n": 2}),
+        ("x[:0:-1]", {}),
+        ("np.pad(x, 2, mode='reflect')", {"n": 3}),
+        ("x + y", {}),
+    ],
+)
 def test_sizes_that_the_code_takes_for_granted(text, minimum):
     with assuming(Assumptions()) as assumptions:
         shapes_and_jaxpr(text)
@@ -88,7 +147,20 @@ def test_products_of_sizes_stay_sizes():
     assert isinstance(size, Dim) and str(size) == "3*n"
 
 
-@pytest.mark.parametrize("text", ["x[1:-1]", "a[::-2]", "x[:0:-1]", "np.roll(x, 2)", "x[::3]", "a[-2, 1:]", "np.repeat(x, 2)", "np.tile(b, 2)", "np.diag(x)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x[1:-1]",
+        "a[::-2]",
+        "x[:0:-1]",
+        "np.roll(x, 2)",
+        "x[::3]",
+        "a[-2, 1:]",
+        "np.repeat(x, 2)",
+        "np.tile(b, 2)",
+        "np.diag(x)",
+    ],
+)
 def test_values_for_given_sizes(text):
     random = np.random.default_rng(3)
     arrays = [
