@@ -13,7 +13,7 @@ import importlib
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import Any, ClassVar, NoReturn, TypeAlias, cast
 
 import numpy as np
 
@@ -338,7 +338,7 @@ def substitute_in(value: Any, sizes: Mapping[str, Size]) -> Any:
     if isinstance(value, Dim):
         return substitute(value, sizes)
     if isinstance(value, tuple):
-        items: tuple[Any, ...] = value
+        items = cast("tuple[Any, ...]", value)
         new = tuple(substitute_in(item, sizes) for item in items)
         if all(a is b for a, b in zip(new, items, strict=True)):
             return items

@@ -10,8 +10,8 @@ and inlined.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from s2s.ir.jaxpr import (
     aval_of,
 )
 from s2s.primitive import Linear, Primitive, Value, Zero
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 class Tracer:
@@ -92,7 +94,7 @@ class Builder:
         self.source = source
         self.phase: Phase = phase
         self.folding = folding
-        self.array_names: dict[int, tuple[np.ndarray, str]] = {}
+        self.array_names: dict[int, tuple[Array, str]] = {}
         self._captured: dict[int, tuple[Any, Any, Var]] = {}
         self._producers: dict[Var, JaxprEqn] = {}
         self._scanned = 0
@@ -124,18 +126,21 @@ class Builder:
         unless the array was changed since."""
         # A mutable traced array is another value after each update, hence the variable's identity.
         identity = id(value.variable) if isinstance(value, Tracer) else id(value)
-        original, const, var = self._captured.get(identity, (None, None, None))
-        if var is None or (const is not original and const.tobytes() != original.tobytes()):
-            if isinstance(value, Tracer):
-                const, name = tracer_of(value.builder, value.variable), value.variable.name
-                original = const
-            else:
-                original, const = value, unchanging(value)
-                name = self.array_names.get(identity, (None, None))[1]
-            var = Var(aval, name)
-            self._captured[identity] = (original, const, var)
-            self.constvars.append(var)
-            self.consts.append(const)
+        captured = self._captured.get(identity)
+        if captured is not None:
+            original, const, var = captured
+            if const is original or const.tobytes() == original.tobytes():
+                return var
+        if isinstance(value, Tracer):
+            const, name = tracer_of(value.builder, value.variable), value.variable.name
+            original = const
+        else:
+            original, const = value, unchanging(value)
+            name = self.array_names.get(identity, (None, None))[1]
+        var = Var(aval, name)
+        self._captured[identity] = (original, const, var)
+        self.constvars.append(var)
+        self.consts.append(const)
         return var
 
     def append(
@@ -156,7 +161,7 @@ def builder_in_force() -> Builder | None:
     return _builders[-1] if _builders else None
 
 
-def unchanging(array: np.ndarray) -> np.ndarray:
+def unchanging(array: Array) -> Array:
     """The array as it is now, whatever its owner does to it later."""
     if array.flags.owndata and not array.flags.writeable:
         return array
@@ -171,7 +176,7 @@ def tracer_of(builder: Builder, var: Var) -> Tracer:
 
 
 @contextlib.contextmanager
-def appending_to(builder: Builder) -> Iterator[None]:
+def appending_to(builder: Builder) -> Generator[None]:
     """Put a builder in force for the duration of a `with` block."""
     _builders.append(builder)
     try:
@@ -181,7 +186,7 @@ def appending_to(builder: Builder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def phase(name: Phase) -> Iterator[None]:
+def phase(name: Phase) -> Generator[None]:
     """Mark the equations appended inside the block as primal, tangent or cotangent ones."""
     builder = builder_in_force()
     if builder is None:
@@ -397,9 +402,9 @@ def named(value: Value, name: str) -> Value:
     if isinstance(value, Tracer):
         if value.variable.name is None:
             value.variable.name = name
-    elif isinstance(value, np.ndarray) and _builders:
-        _builders[-1].array_names.setdefault(id(value), (value, name))
-    return value
+    elif _builders and type(value) is np.ndarray:
+        _builders[-1].array_names.setdefault(id(value), (cast(Array, value), name))
+    return cast(Value, value)
 
 
 def tangent_aval(primal: ShapedArray) -> ShapedArray | None:

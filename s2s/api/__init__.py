@@ -20,7 +20,7 @@ from s2s.control.checkpoint import (
     remat as remat,
 )
 from s2s.control.custom_rules import custom_jvp as custom_jvp, custom_vjp as custom_vjp
-from s2s.control.jit import jit as jit
+from s2s.api.compilation import jit as jit
 from s2s.control.solves import closure_convert as closure_convert
 from s2s.frontend.load import load as load
 from s2s.ir.jaxpr import ShapedArray as ShapedArray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from s2s.api.transformed import (
     Arguments,
@@ -96,19 +96,21 @@ class Vmap(Transformed):
     def axes_of_parameters(self, arguments: Arguments) -> dict[str, list[BatchAxis]]:
         """For each parameter, an axis for each leaf of its argument."""
         names = list(arguments)
-        in_axes = self.in_axes
-        if isinstance(in_axes, dict) and set(in_axes) <= set(names):
-            by_name = {name: in_axes.get(name) for name in names}
+        in_axes: object = self.in_axes
+        by_name: dict[str, Axes] = dict.fromkeys(names, in_axes)
+        if isinstance(in_axes, dict):
+            named = cast("dict[str, Axes]", in_axes)
+            # Otherwise it is a container that is a prefix of each argument.
+            if named.keys() <= set(names):
+                by_name = {**dict.fromkeys(names), **named}
         elif isinstance(in_axes, (tuple, list)):
-            given: Sequence[Axes] = in_axes
+            given = cast("Sequence[Axes]", in_axes)
             if len(given) > len(names):
                 raise UserError(
                     f"vmap of `{function_name(self.fun)}`: in_axes has {len(given)} entries for "
                     f"the {len(names)} parameters {', '.join(names)}."
                 )
-            by_name = dict(zip(names, [*given, *[None] * (len(names) - len(given))], strict=True))
-        else:
-            by_name = dict.fromkeys(names, in_axes)
+            by_name = {**dict.fromkeys(names), **dict(zip(names, given, strict=False))}
         return {
             name: axis_of_each_leaf(by_name[name], arguments[name], f"in_axes for `{name}`")
             for name in names
@@ -185,4 +187,3 @@ def vmap(fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Tran
         A function of the same parameters. Static arguments are not mapped.
     """
     return Vmap(fun, in_axes, out_axes)
-

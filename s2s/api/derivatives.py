@@ -120,9 +120,7 @@ class ValueAndGrad(Transformed):
         closed = fix_inputs(closed, [one])
         grads = list(range(len(out_avals), len(closed.out_avals)))
         auxes = list(range(1, len(out_avals)))
-        gradient = structure_of(
-            traced.parameters, positions, isinstance(self.argnums, (int, str))
-        )
+        gradient = structure_of(traced.parameters, positions, isinstance(self.argnums, (int, str)))
         grads = _in_order(traced, positions, grads)
         parts: list[tuple[TreeDef, list[int]]] = [(gradient, grads)]
         if self.with_value:
@@ -336,7 +334,7 @@ def _insert(parameters: Sequence[Parameter], new: Sequence[Parameter]) -> list[P
         (
             index
             for index, p in enumerate(parameters)
-            if p.default is not NO_DEFAULT or p.kind is not p.kind.POSITIONAL_OR_KEYWORD
+            if p.default is not NO_DEFAULT or p.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD
         ),
         len(parameters),
     )
@@ -347,7 +345,8 @@ def _with_parameters(inner: inspect.Signature, names: Sequence[str]) -> inspect.
     old = list(inner.parameters.values())
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     place = next(
-        (i for i, p in enumerate(old) if p.default is not NO_DEFAULT or p.kind is not kind), len(old)
+        (i for i, p in enumerate(old) if p.default is not NO_DEFAULT or p.kind is not kind),
+        len(old),
     )
     new = [inspect.Parameter(name, kind) for name in names]
     return inner.replace(parameters=[*old[:place], *new, *old[place:]])

@@ -62,9 +62,7 @@ def jvp(
     return value, derivative
 
 
-def linearize(
-    fun: Callable[..., Any], *primals: Any, has_aux: bool = False
-) -> tuple[Any, ...]:
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of a function at `primals`, and its derivative there as a linear function.
 
     Returns:
@@ -148,9 +146,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
     def transposed(ct: Any) -> tuple[Any, ...]:
         cts = flatten_up_to(traced.result, ct)
         bars = iter(inline(backward, *map(_converted, cts, traced.closed.out_avals)))
-        return tuple(
-            unflatten(s, [next(bars) for _ in range(s.num_leaves)]) for s in structures
-        )
+        return tuple(unflatten(s, [next(bars) for _ in range(s.num_leaves)]) for s in structures)
 
     return transposed
 
@@ -197,4 +193,3 @@ def _converted(value: Any, like: ShapedArray) -> Value:
 def _divide(results: list[Value], lin: Linearized) -> tuple[list[Value], list[Value]]:
     split = len(results) - lin.num_residuals
     return results[:split], results[split:]
-

@@ -136,7 +136,7 @@ def _cache_key(arguments: Arguments) -> Hashable:
 def _leaf_key(leaf: Any) -> Hashable:
     if not isinstance(leaf, Static):
         return leaf
-    value = leaf.value
+    value: object = leaf.value
     # 1, 1.0 and True are equal but are not the same argument.
     return (type(value), value if isinstance(value, Hashable) else id(value))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 import re
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ class Parameter:
     name: str
     type: ArgumentType
     default: Any = NO_DEFAULT
-    kind: inspect._ParameterKind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    kind: enum.IntEnum = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
     @property
     def leaves(self) -> list[ShapedArray]:
@@ -68,8 +69,7 @@ def leaf_names(parameter: Parameter) -> list[str]:
             continue
         name = parameter.name
         for key in path:
-            is_name = isinstance(key, str) and key.isidentifier()
-            name = key if is_name else f"{name}_{key}"
+            name = key if isinstance(key, str) and key.isidentifier() else f"{name}_{key}"
         names.append(name if name.isidentifier() else parameter.name)
     return names
 

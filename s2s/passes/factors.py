@@ -249,7 +249,7 @@ def _product(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
             return _factored(x).over(_factored(y), result)
         case "neg", (x,):
             return _factored(x).scaled(-1.0)
-        case ("add" | "add_any"), (x, y):
+        case (("add" | "add_any"), (x, y)):
             return _sum(eqn, x, y, 1.0)
         case "sub", (x, y):
             return _sum(eqn, x, y, -1.0)
@@ -257,11 +257,12 @@ def _product(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
             return x.of_type(result)
         case "reduce_sum", (x,) if isinstance(x, Product) and _is_inner(eqn, x):
             return _inner(eqn, x)
-        case ("broadcast_in_dim" | "reduce_sum" | "transpose" | "reshape" | "squeeze"), (x,):
+        case (("broadcast_in_dim" | "reduce_sum" | "transpose" | "reshape" | "squeeze"), (x,)):
             return _pulled_out(eqn, operands)
         case "dot_general", (_, _):
             return _pulled_out(eqn, operands)
-    return None
+        case _:
+            return None
 
 
 def _pulled_out(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:

@@ -75,4 +75,3 @@ def _step(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Dual]:
         if var.name is not None and isinstance(tangent, Tracer):
             named(tangent, f"{var.name}_dot")
     return [Dual(y, t) for y, t in zip(results, tangents, strict=True)]
-

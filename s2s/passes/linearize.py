@@ -66,7 +66,9 @@ def vjp(
     lin = linearize(closed, active)
     dependent = iter(range(len(lin.linear.out_avals)))
     position = [next(dependent) if on else None for on in lin.out_active]
-    taken = [p for p, wanted in zip(position, with_cotangent, strict=True) if wanted and p is not None]
+    taken = [
+        p for p, wanted in zip(position, with_cotangent, strict=True) if wanted and p is not None
+    ]
     linear = dce(lin.linear, [i in taken for i in range(len(lin.linear.out_avals))])
     is_linear = [False] * lin.num_residuals + [True] * sum(active)
     backward = transpose(linear, is_linear)

@@ -34,7 +34,9 @@ def partial_eval(closed: ClosedJaxpr, unknown: Sequence[bool]) -> Split:
     An equation is known if all its operands are, unless its primitive says more (control flow).
     """
     jaxpr = closed.jaxpr
-    unknown_vars = {var for var, is_unknown in zip(jaxpr.invars, unknown, strict=True) if is_unknown}
+    unknown_vars = {
+        var for var, is_unknown in zip(jaxpr.invars, unknown, strict=True) if is_unknown
+    }
     known_eqns: list[JaxprEqn] = []
     unknown_eqns: list[JaxprEqn] = []
     for eqn in jaxpr.eqns:
@@ -52,8 +54,12 @@ def partial_eval(closed: ClosedJaxpr, unknown: Sequence[bool]) -> Split:
             unknown_vars.update(split.unknown_vars)
 
     out_unknown = [atom in unknown_vars for atom in jaxpr.outvars]
-    unknown_outs = [a for a, is_unknown in zip(jaxpr.outvars, out_unknown, strict=True) if is_unknown]
-    known_outs = [a for a, is_unknown in zip(jaxpr.outvars, out_unknown, strict=True) if not is_unknown]
+    unknown_outs = [
+        a for a, is_unknown in zip(jaxpr.outvars, out_unknown, strict=True) if is_unknown
+    ]
+    known_outs = [
+        a for a, is_unknown in zip(jaxpr.outvars, out_unknown, strict=True) if not is_unknown
+    ]
     residuals, constvars = _reads(unknown_eqns, unknown_vars, jaxpr.constvars)
 
     known_in = [v for v, is_unknown in zip(jaxpr.invars, unknown, strict=True) if not is_unknown]
