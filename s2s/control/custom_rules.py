@@ -34,7 +34,7 @@ class CustomFunction(Generic[F]):
         self.jvp_symbolic = False
         self.vjp_symbolic = False
         self.applications: dict[Hashable, Application] = {}
-        functools.update_wrapper(self, fun)
+        functools.update_wrapper(self, fun, updated=())
 
     @property
     def name(self) -> str:

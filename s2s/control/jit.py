@@ -73,7 +73,7 @@ class Jitted(Generic[F]):
     def __init__(self, fun: F, static: Sequence[int | str]) -> None:
         self.fun = fun
         self.static = static
-        functools.update_wrapper(self, fun)
+        functools.update_wrapper(self, fun, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = bound_arguments(self.fun, args, kwargs, self.static)

@@ -1,0 +1,205 @@
+"""A compiled program as a function of NumPy arrays.
+
+Small arguments are copied to buffers that the program reads each time, which costs half of putting
+them on the device one by one. A program that runs for long does so on another thread, so that
+Ctrl-C ends the wait for it.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from s2s_codegen.stablehlo.runtime import (
+    ArrayType,
+    Runtime,
+    aligned_empty,
+    fork,
+)
+
+STAGED_BYTES = 1 << 16
+"""Up to this size an argument is copied to a buffer that is already on the device."""
+
+LONG = 0.005
+"""Seconds after which a program counts as one that a person may want to interrupt."""
+
+
+class DeviceArray:
+    """A result that stays on the device. NumPy's functions take it, at the cost of its transfer."""
+
+    __slots__ = ("_buffer", "_read", "type")
+
+    def __init__(self, buffer: Any, type_: ArrayType, read: Callable[[Any], Any]) -> None:
+        self._buffer = buffer
+        self._read = read
+        self.type = type_
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self.type.dtype
+
+    @property
+    def buffer(self) -> Any:
+        """What jaxlib calls the array."""
+        return self._buffer
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self._read(self._buffer), dtype, copy=copy)
+
+    def __float__(self) -> float:
+        return float(self._read(self._buffer))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a value of rank 0 has no length")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({np.asarray(self)!r})"
+
+
+class Executable:
+    """A program for arguments of fixed types.
+
+    Args:
+        runtime: the devices it runs on.
+        loaded: what `Runtime.compile` or `Runtime.load` gave.
+        inputs, outputs: the types of its arguments and results.
+        unbounded: whether how long it runs depends on the values of its arguments.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        loaded: Any,
+        inputs: Sequence[ArrayType],
+        outputs: Sequence[ArrayType],
+        *,
+        unbounded: bool = False,
+    ) -> None:
+        self._runtime = runtime
+        self._execute = loaded.execute_sharded
+        self.loaded = loaded
+        self.inputs = list(inputs)
+        self.outputs = list(outputs)
+        self._handlers = [runtime.result_handler(type_) for type_ in outputs]
+        self._readers = [runtime.reader(type_) for type_ in outputs]
+        self._views = all(reader is np.asarray for reader in self._readers)
+        self._lock = threading.Lock()
+        self._unbounded = unbounded
+        self._watched = True
+        """Whether it runs on another thread: until it is known not to take long."""
+        self._stage()
+
+    def _stage(self) -> None:
+        """Make the buffers for small arguments."""
+        self._staged: list[Any] = []
+        self._buffers: list[Any] = []
+        for type_ in self.inputs:
+            array = aligned_empty(type_) if type_.nbytes <= STAGED_BYTES else None
+            self._staged.append(array)
+            self._buffers.append(None if array is None else self._runtime.put(array, alias=True))
+        self._all_staged = all(array is not None for array in self._staged)
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        """The results for arguments that have the types of `inputs`, as NumPy arrays.
+
+        The results are read-only: they are views of memory that is XLA's.
+        """
+        if fork.happened:
+            fork.refuse()
+        if self._watched and threading.current_thread() is threading.main_thread():
+            return self._run_watched(arrays)
+        with self._lock:
+            return self._run(arrays)
+
+    def _run(self, arrays: Sequence[Any]) -> list[Any]:
+        if self._all_staged:
+            for staged, array in zip(self._staged, arrays, strict=True):
+                staged[...] = array
+            results = self._execute(self._buffers).consume_with_handlers(self._handlers)
+        else:
+            buffers: list[Any] = []
+            for staged, buffer, array in zip(self._staged, self._buffers, arrays, strict=True):
+                if staged is None:
+                    buffer = self._runtime.put(array)
+                else:
+                    staged[...] = array
+                buffers.append(buffer)
+            results = self._execute(buffers).consume_with_handlers(self._handlers)
+        if self._views:
+            return [np.asarray(result) for result in results]
+        return [read(result) for read, result in zip(self._readers, results, strict=True)]
+
+    def on_device(self, arrays: Sequence[Any]) -> list[DeviceArray]:
+        """The results as arrays that stay on the device; so may the arguments be."""
+        fork.refuse()
+        buffers = [
+            array.buffer if isinstance(array, DeviceArray) else self._runtime.put(array)
+            for array in arrays
+        ]
+        results = self._execute(buffers).consume_with_handlers(self._handlers)
+        kinds = zip(results, self.outputs, self._readers, strict=True)
+        return [DeviceArray(result, type_, read) for result, type_, read in kinds]
+
+    # -- long computations ----------------------------------------------------------------------
+
+    def _run_watched(self, arrays: Sequence[Any]) -> list[Any]:
+        with self._lock:
+            start = time.perf_counter()
+            try:
+                results = _workers.run(lambda: self._run(arrays))
+            except KeyboardInterrupt:
+                # The program still runs, and reads the buffers.
+                self._stage()
+                raise
+            self._watched = self._unbounded or time.perf_counter() - start > LONG
+            return results
+
+
+class _Workers:
+    """A thread that calls functions for the main one."""
+
+    def __init__(self) -> None:
+        self._tasks: queue.SimpleQueue[Any] | None = None
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """What the function returns. Ctrl-C leaves it to end by itself."""
+        if self._tasks is None:
+            self._tasks = queue.SimpleQueue()
+            threading.Thread(target=_serve, args=(self._tasks,), daemon=True).start()
+        answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._tasks.put((function, answers))
+        try:
+            result, error = answers.get()
+        except BaseException:
+            self._tasks.put(None)
+            self._tasks = None  # that thread is busy
+            raise
+        if error is not None:
+            raise error
+        return result
+
+
+def _serve(tasks: queue.SimpleQueue[Any]) -> None:
+    while (task := tasks.get()) is not None:
+        function, answers = task
+        try:
+            answers.put((function(), None))
+        except BaseException as error:  # handed to the thread that waits
+            answers.put((None, error))
+        del task, function, answers
+
+
+_workers = _Workers()

@@ -1,0 +1,253 @@
+"""jaxlib, as s2s uses it: the one module that imports it.
+
+Nothing here imports jax, nor calls what makes jaxlib import it (`LoadedExecutable.execute`, the
+conversion of results by `_single_device_array_to_np_array_did_copy`, DLPack), nor sets one of JAX's
+global switches, so both can live in one process. What differs between versions of jaxlib is told by
+signatures, not by numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from s2s.errors import UserError
+from s2s.ir.dtypes import DType
+
+Program = str | bytes
+"""A module as text, as MLIR bytecode or as a portable artifact."""
+
+VERSIONS = "jaxlib>=0.10.1,<0.13"
+
+_VIEWABLE = frozenset("?bhilqpBHILQPefdFD")
+"""The element types of which jaxlib shows results as arrays; of others it shows nothing."""
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """The type of an argument or result: sizes and element type."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+
+    weak_type = False  # read by jaxlib
+
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+@functools.cache
+def _jaxlib() -> Any:
+    """What is used of jaxlib."""
+    with _quiet():
+        try:
+            from jaxlib import _jax, xla_client
+        except ImportError as error:
+            raise UserError(
+                f"running StableHLO needs jaxlib, which cannot be imported ({error}). "
+                f"Install it with: pip install '{VERSIONS}'"
+            ) from error
+    lib: Any = _jax
+    if not hasattr(lib, "array_result_handler"):
+        raise UserError(f"this version of jaxlib is not supported; s2s needs {VERSIONS}.")
+
+    class OneDevice(lib.SingleDeviceSharding):
+        """Where the arrays of a program for one device are."""
+
+        memory_kind = None
+
+        def _to_xla_hlo_sharding(self, ndim: int) -> Any:  # asked for by jaxlib 0.10
+            return xla_client.HloSharding.replicate()
+
+    # Up to 0.11.0, checks that need JAX's own class of arrays are to be skipped.
+    checks = "_skip_checks" in str(lib.array_result_handler.__nb_signature__)
+    return SimpleNamespace(
+        jax=lib,
+        client=xla_client,
+        OneDevice=OneDevice,
+        handler_arguments=(True, True) if checks else (True,),
+        copied=lib.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL,
+        aliased=lib.HostBufferSemantics.ZERO_COPY,
+        error=lib.JaxRuntimeError,
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Import jaxlib with its log off: the level is read when its first library is loaded."""
+    before = os.environ.get("TF_CPP_MIN_LOG_LEVEL")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("TF_CPP_MIN_LOG_LEVEL", None)
+
+
+def version() -> str:
+    """The version of jaxlib."""
+    from importlib.metadata import version as version_of
+
+    return version_of("jaxlib")
+
+
+def error_type() -> type[Exception]:
+    """What jaxlib raises when a program cannot be compiled or fails as it runs."""
+    return _jaxlib().error
+
+
+# -- clients --------------------------------------------------------------------------------------
+
+
+class Fork:
+    """Whether this process is a fork of one that had a client, whose threads it does not have."""
+
+    happened = False
+
+    def record(self) -> None:
+        """Called in the child of a fork."""
+        self.happened = bool(_clients)
+
+    def refuse(self) -> None:
+        """Raise UserError in such a process, in which XLA would hang."""
+        if self.happened:
+            raise UserError(
+                "this process was forked from one that had used XLA, whose threads do not exist "
+                'here. Start processes with multiprocessing.get_context("spawn") or "forkserver", '
+                "or fork before the first call of a compiled function."
+            )
+
+
+fork = Fork()
+_clients: dict[tuple[str, int], Runtime] = {}
+_clients_lock = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=fork.record)
+
+
+def runtime(platform: str = "cpu", num_devices: int = 1) -> Runtime:
+    """The devices of a platform: made when first asked for, then shared by the whole process."""
+    fork.refuse()
+    with _clients_lock:
+        found = _clients.get((platform, num_devices))
+        if found is None:
+            found = _clients[platform, num_devices] = Runtime(platform, num_devices)
+        return found
+
+
+class Runtime:
+    """The devices of one platform."""
+
+    def __init__(self, platform: str, num_devices: int) -> None:
+        lib = _jaxlib()
+        self.platform = platform
+        if platform != "cpu":
+            raise UserError(f"there is no platform {platform!r} to run programs on; there is cpu.")
+        # Synchronous: handing small programs to another thread costs more than they do.
+        self._client = lib.client.make_cpu_client(asynchronous=False, num_devices=num_devices)
+        self.devices: list[Any] = list(self._client.local_devices())
+        self._list = lib.jax.DeviceList((self.devices[0],))
+        self._sharding = lib.OneDevice(self.devices[0])
+
+    def compile(self, program: Program, options: Sequence[tuple[str, Any]] = ()) -> Any:
+        """A loaded executable. `options` override XLA's flags."""
+        return self._client.compile_and_load(program, self._list, _options(options))
+
+    def load(self, serialized: bytes, options: Sequence[tuple[str, Any]] = ()) -> Any:
+        """An executable from what its `serialize` gave, which must be trusted."""
+        return self._client.deserialize_executable(serialized, self._list, _options(options))
+
+    def put(self, array: Any, *, alias: bool = False) -> Any:
+        """An array on the device. With `alias`, one that shares the memory of the NumPy array,
+        which must be contiguous and aligned (see `aligned_empty`)."""
+        lib = _jaxlib()
+        return lib.client.batched_device_put(
+            ArrayType(array.shape, array.dtype),
+            self._sharding,
+            [array],
+            [self.devices[0]],
+            True,
+            False,
+            lib.aliased if alias else lib.copied,
+            True,  # 64-bit types stay as they are
+        )
+
+    def result_handler(self, type_: ArrayType) -> Any:
+        """What turns a result of the executable into an array on the device."""
+        lib = _jaxlib()
+        return lib.jax.array_result_handler(type_, self._sharding, *lib.handler_arguments)
+
+    def reader(self, type_: ArrayType) -> Callable[[Any], Any]:
+        """A function from an array on the device to a NumPy array."""
+        return np.asarray if type_.dtype.char in _VIEWABLE else _BitReader(self, type_)
+
+
+def _options(overrides: Sequence[tuple[str, Any]]) -> Any:
+    options = _jaxlib().client.CompileOptions()
+    options.env_option_overrides = list(overrides)
+    return options
+
+
+class _BitReader:
+    """Reads arrays of element types that NumPy has from ml_dtypes: their bits, as integers."""
+
+    def __init__(self, runtime: Runtime, type_: ArrayType) -> None:
+        self.dtype = type_.dtype
+        name = type_.dtype.name
+        sizes = "".join(f"{size}x" for size in type_.shape)
+        element = MLIR_NAMES.get(name, name)
+        # Integers of 2 and 4 bits are packed on the device, and have a byte each in NumPy.
+        self._converts = name.startswith(("int", "uint"))
+        op = "convert" if self._converts else "bitcast_convert"
+        bits = 8 * type_.dtype.itemsize
+        is_signed = name.startswith("int")
+        host = np.dtype(f"{'int' if is_signed else 'uint'}{bits}")
+        source = f"tensor<{sizes}{element}>"
+        result = f"tensor<{sizes}{'i' if is_signed else 'ui'}{bits}>"
+        self._executable = runtime.compile(
+            f"func.func @main(%x: {source}) -> {result} {{\n"
+            f"  %y = stablehlo.{op} %x : ({source}) -> {result}\n  return %y : {result}\n}}\n"
+        )
+        self._handlers = [runtime.result_handler(ArrayType(type_.shape, host))]
+
+    def __call__(self, array: Any) -> Any:
+        results = self._executable.execute_sharded([array])
+        (bits,) = results.consume_with_handlers(self._handlers)
+        host = np.asarray(bits)
+        return host.astype(self.dtype) if self._converts else host.view(self.dtype)
+
+
+MLIR_NAMES = {
+    "bfloat16": "bf16",
+    "float8_e4m3fn": "f8E4M3FN",
+    "float8_e5m2": "f8E5M2",
+    "float8_e4m3b11fnuz": "f8E4M3B11FNUZ",
+    "float8_e4m3": "f8E4M3",
+    "float8_e3m4": "f8E3M4",
+    "float8_e4m3fnuz": "f8E4M3FNUZ",
+    "float8_e5m2fnuz": "f8E5M2FNUZ",
+    "float8_e8m0fnu": "f8E8M0FNU",
+    "int4": "i4",
+    "uint4": "ui4",
+    "int2": "i2",
+    "uint2": "ui2",
+}
+"""MLIR's name of the element types that ml_dtypes adds to NumPy's."""
+
+
+def aligned_empty(type_: ArrayType) -> Any:
+    """An array whose memory XLA can use as it is: it begins at a multiple of 64 bytes."""
+    size = type_.nbytes
+    raw = np.empty(size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + size].view(type_.dtype).reshape(type_.shape)

@@ -1,0 +1,217 @@
+"""jit: functions compiled by XLA, NumPy in and NumPy out."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from s2s.api.transformed import ArgumentType, Static, function_name, signature, trace
+from s2s.control.jit import Jitted
+from s2s.errors import UserError
+from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
+from s2s.ir.jaxpr import ShapedArray
+from s2s.passes.pipeline import optimise
+from s2s.trace import aval, builder_in_force
+from s2s.tree import TreeDef, flatten, leaf_paths, unflatten
+
+if TYPE_CHECKING:
+    from s2s_codegen.stablehlo.compile import Compiled
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class CompiledFunction(Jitted[F]):
+    """A function that XLA compiles for each set of argument types; see `jit`."""
+
+    def __init__(self, fun: F, static: Sequence[int | str], device: bool) -> None:
+        super().__init__(fun, static)
+        self._device = device
+        self._found: dict[Hashable, Specialisation] = {}
+        self._last: Specialisation | None = None
+        self._signature: inspect.Signature | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if builder_in_force() is not None:
+            return super().__call__(*args, **kwargs)
+        last = self._last
+        if last is not None and not kwargs and len(args) == last.num_args:
+            leaves = last.read(*args)
+            if leaves is not None:
+                return last.build(last.run(leaves))
+        return self._call(args, kwargs)
+
+    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if self._signature is None:
+            self._signature = signature(self.fun)
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        parameters = list(bound.arguments)
+        fixed = {parameters[one] if isinstance(one, int) else one for one in self.static}
+        arguments: dict[str, ArgumentType] = {}
+        values: list[Any] = []
+        for name, argument in bound.arguments.items():
+            if name in fixed:
+                arguments[name] = Static(argument)
+            else:
+                arguments[name] = _type_of(name, argument, values)
+        key = tuple(map(_key, arguments.values()))
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = _specialise(self.fun, arguments, self._device)
+        # Only what is positional throughout is read again without being bound.
+        is_plain = not kwargs and len(args) == len(parameters) and not fixed
+        if is_plain and found.may_be_last and all(map(_is_positional, self._parameters())):
+            found.prepare(arguments)
+            self._last = found
+        return found.build(found.run(values))
+
+    def _parameters(self) -> list[inspect.Parameter]:
+        assert self._signature is not None
+        return list(self._signature.parameters.values())
+
+    def __repr__(self) -> str:
+        return f"<{function_name(self.fun)}, compiled by XLA>"
+
+
+def _is_positional(parameter: inspect.Parameter) -> bool:
+    return parameter.kind in (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+
+
+class Specialisation:
+    """A function compiled for arguments of given types."""
+
+    def __init__(
+        self, compiled: Compiled, result: TreeDef, avals: list[ShapedArray], device: bool
+    ) -> None:
+        from s2s_codegen.stablehlo.containers import builder
+
+        self.run = compiled.on_device if device else compiled
+        self.build: Callable[[Sequence[Any]], Any] = builder(result, avals)
+        if device:
+            self.build = functools.partial(unflatten, result)
+        self.may_be_last = not device
+        self.num_args = -1
+        self.read: Callable[..., tuple[Any, ...] | None] = _unread
+
+    def prepare(self, arguments: Mapping[str, ArgumentType]) -> None:
+        """Make `read`, for arguments that have no static parts."""
+        from s2s_codegen.stablehlo.containers import reader
+
+        if self.num_args >= 0:
+            return
+        parts = [flatten(argument) for argument in arguments.values()]
+        leaves = [leaf for part, _ in parts for leaf in part]
+        if any(isinstance(leaf, Static) for leaf in leaves):
+            return
+        self.read = reader([structure for _, structure in parts], leaves)
+        self.num_args = len(parts)
+
+
+def _unread(*args: Any) -> None:
+    return None
+
+
+def _specialise(
+    fun: Callable[..., Any], arguments: Mapping[str, ArgumentType], device: bool
+) -> Specialisation:
+    from s2s_codegen.stablehlo.compile import compile_jaxpr
+    from s2s_codegen.stablehlo.runtime import runtime
+
+    devices = runtime()
+    traced = trace(fun, arguments)
+    closed = optimise(traced.closed)
+    compiled = compile_jaxpr(closed, function_name(fun), devices)
+    return Specialisation(compiled, traced.result, traced.closed.out_avals, device)
+
+
+def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
+    """The type of an argument. Its arrays and numbers are traced, and added to `values`."""
+    parts, structure = flatten(argument)
+    types: list[Any] = []
+    for part, path in zip(parts, leaf_paths(structure), strict=True):
+        if isinstance(part, np.ma.MaskedArray):
+            raise UserError(
+                f"{_place(name, path)} is a masked array, whose mask would be lost. Pass its data, "
+                "or fill in what is masked first."
+            )
+        if isinstance(part, (np.ndarray, np.generic)):
+            if not part.dtype.isnative:
+                part = part.astype(part.dtype.newbyteorder("="))
+            if part.dtype not in SHORT_NAMES:
+                raise UserError(
+                    f"{_place(name, path)} is an array of {part.dtype}. Arrays must be of numbers."
+                )
+            types.append(ShapedArray(part.shape, part.dtype))
+            values.append(part)
+        elif type(part) in PYTHON_SCALARS or _is_on_device(part):
+            types.append(aval(part) if type(part) in PYTHON_SCALARS else _aval_of_device(part))
+            values.append(part)
+        else:
+            types.append(Static(part))
+    return unflatten(structure, types)
+
+
+def _is_on_device(value: Any) -> bool:
+    return type(value).__name__ == "DeviceArray"
+
+
+def _aval_of_device(value: Any) -> ShapedArray:
+    return ShapedArray(value.shape, value.dtype)
+
+
+def _place(name: str, path: Sequence[Hashable]) -> str:
+    return f"`{name}{''.join(f'[{key!r}]' for key in path)}`"
+
+
+def _key(argument: ArgumentType) -> Hashable:
+    leaves, structure = flatten(argument)
+    return (structure, *map(_leaf_key, leaves))
+
+
+def _leaf_key(leaf: Any) -> Hashable:
+    if isinstance(leaf, ShapedArray):
+        return (leaf.shape, leaf.dtype, leaf.weak_type)
+    value = leaf.value
+    # 1, 1.0 and True are equal but are not the same argument.
+    return (type(value), value if isinstance(value, Hashable) else id(value))
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    device: bool = False,
+) -> Any:
+    """The function compiled by XLA, for each set of argument types when it is first called with it.
+
+    Inside a function that is itself transformed, the call stays a call: a function that is called
+    twice or more comes out as a function of the generated module.
+
+    Args:
+        fun: a user's or a transformed function, of arrays, numbers and containers of them; without
+            it, `jit` is a decorator with parameters.
+        static_argnums, static_argnames: arguments, by position or name, that are not traced: the
+            function is compiled again for each value of them. Strings, functions and other objects
+            always are.
+        device: whether results stay on the device, for further compiled calls to take them. They
+            convert to NumPy arrays where one is wanted.
+
+    Returns:
+        A function of NumPy arrays and numbers that returns NumPy arrays, which cannot be written
+        to, and numbers. What it computes may differ from NumPy's in the last bits.
+    """
+    if fun is None:
+        return functools.partial(
+            jit, static_argnums=static_argnums, static_argnames=static_argnames, device=device
+        )
+    numbers = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
+    names = [static_argnames] if isinstance(static_argnames, str) else list(static_argnames)
+    return CompiledFunction(fun, [*numbers, *names], device)
