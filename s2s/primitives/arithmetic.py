@@ -16,6 +16,7 @@ from s2s.primitives.families import (
     apply,
     binary,
     defined_by,
+    merged_choice,
     unary,
 )
 from s2s.primitives.logic import SelectN, bitwise_and, ge, gt, le, lt, select_n
@@ -106,7 +107,8 @@ class Sub(Binary):
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         if is_number(args[0]) and number(args[0]) == 0:
             return neg(args[1])
-        return super().fold_derivative(args, producer)
+        choice = merged_choice(args, producer, neg)
+        return super().fold_derivative(args, producer) if choice is None else choice
 
 
 class Mul(Binary):

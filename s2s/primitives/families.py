@@ -333,18 +333,9 @@ class AddAny(Elementwise):
         other = self.without(0, args)
         if other is not None:
             return other
-        # Two choices by one condition, each with a zero where the other has none, are one choice.
-        choice = registry["select_n"]
-        x, y = (defined_by(arg, choice, producer) for arg in args)
-        if x is not None and y is not None and len(x[1]) == len(y[1]) == 3:
-            (which, *a), (same, *b) = x[1], y[1]
-            zeros = [[is_number(case) and number(case) == 0 for case in cases] for cases in (a, b)]
-            if which.variable is same.variable and zeros in (
-                [[True, False], [False, True]],
-                [[False, True], [True, False]],
-            ):
-                cases = [q if zero else p for zero, p, q in zip(zeros[0], a, b, strict=True)]
-                return bind(choice(), which, *cases)
+        choice = merged_choice(args, producer)
+        if choice is not None:
+            return choice
         return super().fold_derivative(args, producer)
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
@@ -357,6 +348,28 @@ class AddAny(Elementwise):
         if negated is not None:
             return bind(registry["sub"](), y, *negated[1])
         return super().fold(args, producer)
+
+
+def merged_choice(
+    args: Sequence[Value], producer: Producer, of_second: Callable[[Value], Value] = lambda x: x
+) -> Value | None:
+    """Two choices by one condition, each with a zero where the other has none, as one choice.
+
+    `of_second` is applied to the case of the second one, such as a change of sign.
+    """
+    choice = registry["select_n"]
+    x, y = (defined_by(arg, choice, producer) for arg in args)
+    if x is None or y is None or not len(x[1]) == len(y[1]) == 3:
+        return None
+    (which, *a), (same, *b) = x[1], y[1]
+    zeros = [[is_number(case) and number(case) == 0 for case in cases] for cases in (a, b)]
+    if which.variable is not same.variable or zeros not in (
+        [[True, False], [False, True]],
+        [[False, True], [True, False]],
+    ):
+        return None
+    cases = [of_second(q) if zero else p for zero, p, q in zip(zeros[0], a, b, strict=True)]
+    return bind(choice(), which, *cases)
 
 
 _ADD_ANY = AddAny()
