@@ -46,7 +46,10 @@ def jax_text(fun: Callable[..., Any], *args: Any) -> str:
 
 
 def without_plumbing(jaxpr: core.Jaxpr, seen: dict[int, core.Jaxpr] | None = None) -> core.Jaxpr:
-    """The jaxpr with the parameters in PLUMBING removed, also inside its parameters."""
+    """The jaxpr with the parameters in PLUMBING removed, also inside its parameters.
+
+    Conversions of a type to itself, which only make a weak type a strong one, are removed too.
+    """
     seen = {} if seen is None else seen
 
     def clean(value: Any) -> Any:
@@ -57,8 +60,21 @@ def without_plumbing(jaxpr: core.Jaxpr, seen: dict[int, core.Jaxpr] | None = Non
         return tuple(map(clean, value)) if type(value) is tuple else value
 
     if id(jaxpr) not in seen:
-        eqns = [eqn.replace(params=_parameters(eqn, clean)) for eqn in jaxpr.eqns]
-        seen[id(jaxpr)] = jaxpr.replace(eqns=eqns)
+        same: dict[core.Var, core.Atom] = {}
+
+        def read(atom: core.Atom) -> core.Atom:
+            return same.get(atom, atom) if isinstance(atom, core.Var) else atom
+
+        eqns: list[core.JaxprEqn] = []
+        for eqn in jaxpr.eqns:
+            invars = [*map(read, eqn.invars)]
+            if eqn.primitive.name == "convert_element_type" and (
+                eqn.outvars[0].aval.strip_weak_type() == invars[0].aval.strip_weak_type()
+            ):
+                same[eqn.outvars[0]] = invars[0]
+            else:
+                eqns.append(eqn.replace(invars=invars, params=_parameters(eqn, clean)))
+        seen[id(jaxpr)] = jaxpr.replace(eqns=eqns, outvars=[*map(read, jaxpr.outvars)])
     return seen[id(jaxpr)]
 
 

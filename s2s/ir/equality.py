@@ -27,6 +27,7 @@ class _Comparison:
 
     def jaxprs(self, a: Jaxpr, b: Jaxpr) -> bool:
         if (a, b) not in self.found:
+            outside, self.variables = self.variables, {}
             self.found[a, b] = (
                 len(a.constvars) == len(b.constvars)
                 and len(a.invars) == len(b.invars)
@@ -36,6 +37,7 @@ class _Comparison:
                 and all(map(self.equations, a.eqns, b.eqns))
                 and all(map(self.atoms, a.outvars, b.outvars))
             )
+            self.variables = outside
         return self.found[a, b]
 
     def define(self, a: Var, b: Var) -> bool:

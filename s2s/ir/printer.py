@@ -24,37 +24,38 @@ def print_jaxpr(jaxpr: Jaxpr) -> str:
     printer = _Printer(jaxpr)
     docs: list[Doc] = []
     for shared, name in printer.shared.items():
-        docs += [f"let {name} = ", printer.definition(shared), " in", Break()]
-    docs.append(printer.definition(jaxpr))
+        docs += [f"let {name} = ", printer.definition(shared, {}), " in", Break()]
+    docs.append(printer.definition(jaxpr, dict.fromkeys(_unused(jaxpr), "_")))
     return render(docs)
 
 
 def print_equation(jaxpr: Jaxpr, eqn: JaxprEqn) -> str:
     """An equation of a jaxpr, which need not be well formed: unused results have names too."""
     printer = _Printer(jaxpr)
-    printer.names.clear()
     printer.binders([*jaxpr.constvars, *jaxpr.invars])
     texts = {other: printer.equation(other) for other in jaxpr.eqns}
     return render(texts[eqn])
 
 
 class _Printer:
-    """The names given so far: variables of all jaxprs share one supply of names."""
+    """The variables' names in the jaxpr at hand. All jaxprs share one supply of names."""
 
     def __init__(self, jaxpr: Jaxpr) -> None:
-        self.names: dict[Var, str] = dict.fromkeys(_unused(jaxpr), "_")
+        self.names: dict[Var, str] = {}
         self.shared = _shared_jaxprs(jaxpr)
         taken = set(self.shared.values())
         self.fresh = (name for name in map(_letters, itertools.count()) if name not in taken)
 
-    def definition(self, jaxpr: Jaxpr) -> Doc:
-        """`{ lambda constvars; invars. let eqns in (outvars) }`"""
+    def definition(self, jaxpr: Jaxpr, names: dict[Var, str]) -> Doc:
+        """`{ lambda constvars; invars. let eqns in (outvars) }`, with some variables named."""
+        outside, self.names = self.names, names
         constvars = self.binders(jaxpr.constvars)
         invars = self.binders(jaxpr.invars)
         eqns = join(Break("; "), [self.equation(eqn) for eqn in jaxpr.eqns])
         results = [self.atom(atom) for atom in jaxpr.outvars]
         commas = [*(f"{result}," for result in results[:-1]), *results[-1:]]
         end = ",)" if len(results) == 1 else ")"
+        self.names = outside
         inside: Doc = [
             "{ lambda ",
             constvars,
@@ -73,24 +74,25 @@ class _Printer:
         """`outvars = primitive[parameters] atoms`"""
         primitive = eqn.primitive
         parameters = primitive.printed_parameters()
+        names: dict[Var, str] = {}
         if primitive.is_call:
             callee = _jaxprs_in(parameters["jaxpr"])[0]
             if callee not in self.shared:
-                self.suggest_names(callee.invars, eqn.invars)
-                self.suggest_names(callee.outvars, eqn.outvars)
+                self.suggest(names, callee.invars, eqn.invars)
+                self.suggest(names, callee.outvars, eqn.outvars)
         left = self.binders(eqn.outvars)
         equals = " = " if eqn.outvars else ""
         if not parameters:
             return [left, f"{equals}{primitive.name} ", Words([*map(self.atom, eqn.invars)])]
-        pairs = [self.parameter(name, value) for name, value in parameters.items()]
+        pairs = [self.parameter(name, value, names) for name, value in parameters.items()]
         operands = Words([*map(self.atom, eqn.invars)])
         return [left, equals + primitive.name, Block("[", pairs, "]"), " ", operands]
 
-    def parameter(self, name: str, value: Any) -> Doc:
+    def parameter(self, name: str, value: Any, names: dict[Var, str]) -> Doc:
         jaxprs = _jaxprs_in(value)
         if not jaxprs:
             return f"{name}={spell_value(value)}"
-        docs = [self.shared.get(jaxpr) or self.definition(jaxpr) for jaxpr in jaxprs]
+        docs = [self.shared.get(jaxpr) or self.definition(jaxpr, dict(names)) for jaxpr in jaxprs]
         if not isinstance(value, tuple):
             return [f"{name}=", docs[0]]
         return [f"{name}=", Block("(", docs, ")")]
@@ -107,15 +109,15 @@ class _Printer:
             name = self.names[var] = next(self.fresh)
         return name
 
-    def suggest_names(self, atoms: Sequence[Atom], like: Sequence[Atom]) -> None:
+    def suggest(self, names: dict[Var, str], atoms: Sequence[Atom], like: Sequence[Atom]) -> None:
         """Name variables of a callee as the caller names what stands for them."""
         given: set[Var] = set()
         for atom, other in zip(atoms, like, strict=True):
             if isinstance(atom, Literal) or isinstance(other, Literal):
                 continue
-            if atom not in self.names and other not in given and self.variable(other) != "_":
+            if atom not in names and other not in given and self.variable(other) != "_":
                 given.add(other)
-                self.names[atom] = self.variable(other)
+                names[atom] = self.variable(other)
 
 
 def _unused(jaxpr: Jaxpr) -> list[Var]:

@@ -264,6 +264,22 @@ def test_a_callee_names_what_its_caller_drops() -> None:
     )
 
 
+def test_jaxprs_that_have_variables_in_common_have_names_of_their_own() -> None:
+    """A variable that one of them drops may be read in another one."""
+    x, y, z = (Var(ShapedArray((3,), F64)) for _ in range(3))
+    neg = JaxprEqn(Opaque("neg", {}), [x], [y])
+    inner = Opaque("hold", {"body": ClosedJaxpr(Jaxpr([], [x], [neg], [y]))})
+    call = Opaque("jit", {"name": "f", "jaxpr": ClosedJaxpr(Jaxpr([], [y], [], [y]))})
+    eqns = [neg, JaxprEqn(inner, [x], [z]), JaxprEqn(call, [z], [Var(z.aval)])]
+    assert str(Jaxpr([], [x], eqns, [])) == (
+        "{ lambda ; a:f64[3]. let\n"
+        "    _:f64[3] = neg a\n"
+        "    b:f64[3] = hold[body={ lambda ; c:f64[3]. let d:f64[3] = neg c in (d,) }] a\n"
+        "    _:f64[3] = jit[name=f jaxpr={ lambda ; b:f64[3]. let  in (b,) }] b\n"
+        "  in () }"
+    )
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
