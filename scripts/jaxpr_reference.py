@@ -42,6 +42,7 @@ FAMILIES = (
     ("creation", "Values made from sizes"),
     ("core", "Broadcasting and sums, axes and shapes"),
     ("layout", "Slices and padding"),
+    ("updates", "Assignments to slices"),
     ("joining", "Joining"),
     ("reductions", "Reductions"),
     ("cumulative", "Running reductions"),

@@ -19,6 +19,8 @@ from s2s.ir.dims import Shape
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Value
 from s2s.primitives.creation import Empty
+from s2s.primitives.layout import Slice
+from s2s.primitives.updates import update_slice
 from s2s.trace import aval, bind
 
 F32, F64, I64, BOOL = map(np.dtype, (np.float32, np.float64, np.int64, np.bool_))
@@ -546,6 +548,21 @@ def _indexing() -> list[Sample]:
         ),
     ]
 
+        Sample(
+            "update_slice",
+            lambda x, u: update_slice(x, u, Slice((1,), (3,))),
+            (real(5), real(2)),
+        ),
+        Sample(
+            "update_slice",
+            lambda x, u: update_slice(x, u, Slice((0, 1), (shape(x)[0], 4), (1, 2))),
+            (real(3, 4), real(3, 2)),
+        ),
+        Sample(
+            "update_slice_add",
+            lambda x, u: update_slice(x, u, Slice((1, 0), (3, shape(x)[1])), add=True),
+            (real(3, 4), real(2, 4)),
+        ),
 
 SAMPLES: list[Sample] = [
     *_unary(),

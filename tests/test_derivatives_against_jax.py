@@ -58,6 +58,8 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "cummin": lambda p, x: jax.lax.cummin(x, p.axis, p.reverse),
     "dot_general": lambda p, x, y: jax.lax.dot_general(x, y, p.dimension_numbers),
     "dynamic_slice": lambda p, x, *starts: jax.lax.dynamic_slice(x, starts, p.slice_sizes),
+    "update_slice": lambda p, x, u: x.at[_index(p)].set(u),
+    "update_slice_add": lambda p, x, u: x.at[_index(p)].add(u),
     "dynamic_update_slice": lambda p, x, u, *starts: jax.lax.dynamic_update_slice(x, u, starts),
 }
 
@@ -70,6 +72,11 @@ INDEXED = ("gather", "scatter-add")
 def _select(which: Any, *cases: Any) -> Any:
     shape = jnp.broadcast_shapes(jnp.shape(which), *map(jnp.shape, cases))
     return jax.lax.select_n(*[jnp.broadcast_to(x, shape) for x in (which, *cases)])
+
+
+def _index(primitive: Any) -> tuple[slice, ...]:
+    ends = zip(primitive.start_indices, primitive.limit_indices, primitive.part.steps())
+    return tuple(slice(*end) for end in ends)
 
 
 def in_jax(primitive: Primitive) -> Callable[..., Any]:

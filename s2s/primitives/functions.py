@@ -133,6 +133,7 @@ from s2s.primitives.special import (
     polygamma as polygamma,
 )
 from s2s.primitives.trigonometric import (
+from s2s.primitives.updates import update_slice as update_slice
     acos as acos,
     acosh as acosh,
     asin as asin,
