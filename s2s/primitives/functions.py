@@ -133,7 +133,6 @@ from s2s.primitives.special import (
     polygamma as polygamma,
 )
 from s2s.primitives.trigonometric import (
-from s2s.primitives.updates import update_slice as update_slice
     acos as acos,
     acosh as acosh,
     asin as asin,
@@ -148,6 +147,7 @@ from s2s.primitives.updates import update_slice as update_slice
     tan as tan,
     tanh as tanh,
 )
+from s2s.primitives.updates import update_slice as update_slice
 
 INDEX = INT64
 """The element type of computed positions."""
