@@ -537,18 +537,6 @@ def _indexing() -> list[Sample]:
             (real(3, 4), integer(low=0, high=3)),
         ),
         Sample(
-            "dynamic_update_slice",
-            lambda x, u, i: lax.dynamic_update_slice(x, u, [i]),
-            (real(5), real(2), integer(low=-1, high=6)),
-        ),
-        Sample(
-            "dynamic_update_slice",
-            lambda x, u, i, j: lax.dynamic_update_slice(x, u, [i, j]),
-            (real(3, 4), real(2, 2), integer(low=0, high=3), integer(low=0, high=3)),
-        ),
-    ]
-
-        Sample(
             "update_slice",
             lambda x, u: update_slice(x, u, Slice((1,), (3,))),
             (real(5), real(2)),
@@ -563,6 +551,18 @@ def _indexing() -> list[Sample]:
             lambda x, u: update_slice(x, u, Slice((1, 0), (3, shape(x)[1])), add=True),
             (real(3, 4), real(2, 4)),
         ),
+        Sample(
+            "dynamic_update_slice",
+            lambda x, u, i: lax.dynamic_update_slice(x, u, [i]),
+            (real(5), real(2), integer(low=-1, high=6)),
+        ),
+        Sample(
+            "dynamic_update_slice",
+            lambda x, u, i, j: lax.dynamic_update_slice(x, u, [i, j]),
+            (real(3, 4), real(2, 2), integer(low=0, high=3), integer(low=0, high=3)),
+        ),
+    ]
+
 
 SAMPLES: list[Sample] = [
     *_unary(),
