@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 import inspect
 import re
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ class Parameter:
     name: str
     type: ArgumentType
     default: Any = NO_DEFAULT
-    kind: enum.IntEnum = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
     @property
     def leaves(self) -> list[ShapedArray]:
