@@ -149,9 +149,9 @@ def _extremum(builtin: Function, ufunc: np.ufunc, of_array: Function, choose: Fu
         return choose(*[as_python_scalar(operand(value), dtype) for value in (x, y)])
 
     def extremum(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and isinstance(args[0], Tracer) and args[0].aval.ndim == 1 and not kwargs:
+        if len(args) == 1 and not kwargs and _is_traced_vector(args[0]):
             return COUNTERPARTS[of_array](args[0])
-        values: list[Any] = list(args[0]) if len(args) == 1 else list(args)
+        values: list[Any] = list(args[0] if len(args) == 1 else args)
         if kwargs or not any(isinstance(value, Tracer) for value in values):
             return builtin(values, **kwargs)
         if any(_ndim(value) for value in values):
@@ -164,10 +164,12 @@ def _extremum(builtin: Function, ufunc: np.ufunc, of_array: Function, choose: Fu
     return extremum
 
 
+def _is_traced_vector(value: Any) -> bool:
+    return isinstance(value, Tracer) and value.aval.ndim == 1
+
+
 def _ndim(value: Any) -> int:
-    if isinstance(value, Tracer):
-        return value.aval.ndim
-    return value.ndim if isinstance(value, np.ndarray) else 0
+    return value.aval.ndim if isinstance(value, Tracer) else np.ndim(value)
 
 
 def _kind_of_python_scalar(value: Any) -> str | None:
@@ -175,7 +177,7 @@ def _kind_of_python_scalar(value: Any) -> str | None:
         return value.aval.dtype.kind if value.aval.weak_type else None
     if isinstance(value, Dim):
         return "i"
-    found = PYTHON_SCALARS.get(type(value))
+    found = PYTHON_SCALARS.get(value.__class__)
     return None if found is None else found.kind
 
 

@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -36,7 +36,7 @@ from s2s.frontend.traced import (
 )
 from s2s.ir.assumptions import DEFAULT, Assumptions, assuming, assumptions
 from s2s.ir.dims import Dim
-from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
+from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, DType
 from s2s.ir.jaxpr import Source
 from s2s.primitive import Value
 from s2s.trace import Tracer, builder_in_force, make
@@ -89,7 +89,7 @@ def call_user(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _tracing(watch: leaks.Watch) -> Iterator[None]:
+def _tracing(watch: leaks.Watch) -> Generator[None]:
     """What is in force while a function is traced."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(located())
@@ -104,7 +104,7 @@ def _tracing(watch: leaks.Watch) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _deep_recursion() -> Iterator[None]:
+def _deep_recursion() -> Generator[None]:
     """Each call in the user's code goes through several of s2s's."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(5 * before)
@@ -197,12 +197,16 @@ def _is_value(leaf: Any) -> bool:
     """Whether a leaf of what the function returns is a number or an array of numbers."""
     if isinstance(leaf, (Tracer, Dim)) or type(leaf) in PYTHON_SCALARS:
         return True
-    return isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype in SHORT_NAMES
+    return isinstance(leaf, (np.ndarray, np.generic)) and _dtype(leaf) in SHORT_NAMES
+
+
+def _dtype(array: Any) -> DType:
+    return array.dtype
 
 
 def _no_result(leaf: Any, path: Sequence[Any]) -> str:
     where = "".join(f"[{key!r}]" for key in path)
-    kind = f"array of {leaf.dtype}" if isinstance(leaf, np.ndarray) else type(leaf).__name__
+    kind = f"array of {_dtype(leaf)}" if isinstance(leaf, np.ndarray) else type(leaf).__name__
     return (
         f"the function returns a value of type {kind}{f' at {where}' if where else ''}. "
         "Results must be numbers and arrays, in tuples, lists, dicts or dataclasses."

@@ -14,9 +14,8 @@ Functions are found by identity, so under whatever name the user's code knows th
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -26,7 +25,7 @@ from types import (
     MethodType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if builder is None:
         return function(*args, **kwargs)
     before = builder.source
-    handler = _HANDLERS.get(type(function), _call_object)
+    handler = _HANDLERS.get(function.__class__, _call_object)
     result = handler(function, args, kwargs)
     builder.source = before
     return result
@@ -72,19 +71,17 @@ _SIMPLE = frozenset({int, float, bool, str, type(None), np.ndarray, np.float64, 
 
 def is_traced_inside(value: Any) -> bool:
     """Whether a value is traced or a named size, or a container with one in it."""
-    kind = type(value)
-    if kind in _SIMPLE:
+    if value.__class__ in _SIMPLE:
         return False
     if isinstance(value, (Tracer, Dim)):
         return True
     if isinstance(value, (list, tuple, set, frozenset)):
-        items: Any = value
-        return any(map(is_traced_inside, items))
+        return any(map(is_traced_inside, cast("Iterable[Any]", value)))
     if isinstance(value, dict):
-        entries: dict[Any, Any] = value
-        return any(map(is_traced_inside, entries.values()))
+        return any(map(is_traced_inside, cast("dict[Any, Any]", value).values()))
     if isinstance(value, slice):
-        return any(map(is_traced_inside, (value.start, value.stop, value.step)))
+        bounds = cast("slice[Any, Any, Any]", value)
+        return any(map(is_traced_inside, (bounds.start, bounds.stop, bounds.step)))
     return False
 
 
@@ -184,18 +181,17 @@ def _call_method(method: MethodType, args: Arguments, kwargs: Keywords) -> Any:
 
 
 def _call_builtin(function: Any, args: Arguments, kwargs: Keywords) -> Any:
-    owner = function.__self__
+    owner: Any = function.__self__
     if isinstance(owner, np.ndarray):
-        return _call_array_method(owner, function, args, kwargs)
-    if isinstance(owner, (list, dict, set)):
+        return _call_array_method(function, args, kwargs)
+    if type(owner) in (list, dict, set):
         leaks.stored((args, kwargs), f"a {type(owner).__name__}")
     return _call_library(function, args, kwargs)
 
 
-def _call_array_method(
-    owner: np.ndarray, method: Callable[..., Any], args: Arguments, kwargs: Keywords
-) -> Any:
+def _call_array_method(method: Any, args: Arguments, kwargs: Keywords) -> Any:
     """A method of an array that is not traced."""
+    owner = method.__self__
     if _any_traced(args, kwargs):
         builder = builder_in_force()
         assert builder is not None
@@ -212,10 +208,13 @@ _CHANGES_ARRAY = frozenset({"sort", "fill", "put", "partition", "resize", "setfi
 
 def _call_descriptor(method: Any, args: Arguments, kwargs: Keywords) -> Any:
     """A method called through its class: `np.ndarray.sum(x)`."""
-    if method.__objclass__ is np.ndarray and args and isinstance(args[0], (Tracer, np.ndarray)):
-        return call(getattr(args[0], method.__name__), *args[1:], **kwargs)
-    if args and method.__name__ in ("__setattr__", "__setitem__", "append", "update"):
-        leaks.stored(args[1:], f"a {type(args[0]).__name__}")
+    if not args:
+        return method(**kwargs)
+    owner, *rest = args
+    if method.__objclass__ is np.ndarray:
+        return call(getattr(owner, method.__name__), *rest, **kwargs)
+    if method.__name__ in ("__setattr__", "__setitem__", "append", "update"):
+        leaks.stored(rest, f"a {type(owner).__name__}")
     return _call_library(method, args, kwargs)
 
 
@@ -246,8 +245,8 @@ def _call_class(target: Any, args: Arguments, kwargs: Keywords) -> Any:
     """A class: what `type.__call__` does, with the user's `__new__` and `__init__` converted."""
     if type(target).__call__ is not type.__call__:
         return _call_library(target, args, kwargs)
-    post_init = getattr(target, "__post_init__", None)
-    if dataclasses.is_dataclass(target) and is_users_function(post_init):
+    post_init: Any = getattr(target, "__post_init__", None)
+    if hasattr(target, "__dataclass_fields__") and is_users_function(post_init):
         # The generated __init__ finds it in the class, and nowhere else.
         with _replaced(target, "__post_init__", converted(post_init)):
             return target(*args, **kwargs)
@@ -263,7 +262,7 @@ def _call_class(target: Any, args: Arguments, kwargs: Keywords) -> Any:
 
 
 @contextlib.contextmanager
-def _replaced(owner: type, name: str, value: Any) -> Iterator[None]:
+def _replaced(owner: type, name: str, value: Any) -> Generator[None]:
     own = vars(owner).get(name)
     setattr(owner, name, value)
     try:

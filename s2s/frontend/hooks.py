@@ -18,7 +18,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable, Mapping
 from types import CellType
@@ -30,7 +29,7 @@ from s2s.errors import UserError
 from s2s.frontend import leaks
 from s2s.frontend.conversion import HOOK, HOOKS
 from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
-from s2s.frontend.overloads import attribute, binary, item, unary
+from s2s.frontend.overloads import IN_PLACE, OPERATORS, attribute, binary, item, unary
 from s2s.ir.dims import UndecidedDimension
 from s2s.numpy.registry import mistake
 from s2s.trace import Tracer, builder_in_force, known_value, named
@@ -40,9 +39,7 @@ from s2s.trace import Tracer, builder_in_force, known_value, named
 
 def name(value: Any, name: str) -> Any:
     """A value that is assigned to a name: it is called so from now on, unless it has a name."""
-    if isinstance(value, (Tracer, np.ndarray)):
-        named(value, name)
-    return value
+    return named(value, name) if isinstance(value, (Tracer, np.ndarray)) else value
 
 
 def names(names: tuple[str, ...], *values: Any) -> None:
@@ -116,38 +113,6 @@ def last(*values: Any) -> Any:
 
 # -- changes in place -----------------------------------------------------------------------------
 
-_IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+=": operator.iadd,
-    "-=": operator.isub,
-    "*=": operator.imul,
-    "@=": operator.imatmul,
-    "/=": operator.itruediv,
-    "//=": operator.ifloordiv,
-    "%=": operator.imod,
-    "**=": operator.ipow,
-    "<<=": operator.ilshift,
-    ">>=": operator.irshift,
-    "|=": operator.ior,
-    "^=": operator.ixor,
-    "&=": operator.iand,
-}
-_PLAIN: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+=": operator.add,
-    "-=": operator.sub,
-    "*=": operator.mul,
-    "@=": operator.matmul,
-    "/=": operator.truediv,
-    "//=": operator.floordiv,
-    "%=": operator.mod,
-    "**=": operator.pow,
-    "<<=": operator.lshift,
-    ">>=": operator.rshift,
-    "|=": operator.or_,
-    "^=": operator.xor,
-    "&=": operator.and_,
-}
-
-
 _OUT_OF_PLACE = "np.where(mask, new, x), np.concatenate([...]) or np.stack([...])"
 
 
@@ -159,29 +124,33 @@ def inplace(symbol: str, left: Any, right: Any, is_part: bool = False) -> Any:
     instead = _OUT_OF_PLACE if is_part else f"x = x {symbol[:-1]} y"
     if isinstance(left, Tracer):
         if left.aval.shape == ():
-            return _PLAIN[symbol](left, right)
-        _refuse_update(f"`{symbol}` changes an array in place", instead)
+            return OPERATORS[symbol[:-1]](left, right)
+        raise _update(f"`{symbol}` changes an array in place", instead)
     if builder_in_force() is None:
-        return _IN_PLACE[symbol](left, right)
+        return IN_PLACE[symbol](left, right)
     if isinstance(left, np.ndarray):
         if is_traced_inside(right):
-            if left.shape == ():
-                return _PLAIN[symbol](left, right)
-            _refuse_update(f"`{symbol}` changes an array in place", instead)
+            if _is_rank_0(left):
+                return OPERATORS[symbol[:-1]](left, right)
+            raise _update(f"`{symbol}` changes an array in place", instead)
         leaks.changed(left, "an array")
-    elif isinstance(left, (list, dict, set)):
+    elif type(left) in (list, dict, set):
         leaks.stored(right, f"a {type(left).__name__}")
-    return _IN_PLACE[symbol](left, right)
+    return IN_PLACE[symbol](left, right)
+
+
+def _is_rank_0(array: Any) -> bool:
+    return array.shape == ()
 
 
 def set_item(value: Any, container: Any, index: Any) -> None:
     """`container[index] = value`."""
     if builder_in_force() is not None:
         if isinstance(container, Tracer):
-            _refuse_update("this assigns to elements of an array", _OUT_OF_PLACE)
+            raise _update("this assigns to elements of an array", _OUT_OF_PLACE)
         if isinstance(container, np.ndarray):
             if is_traced_inside((value, index)):
-                _refuse_update("this assigns to elements of an array", _OUT_OF_PLACE)
+                raise _update("this assigns to elements of an array", _OUT_OF_PLACE)
             leaks.changed(container, "an array")
         else:
             leaks.stored(value, f"a {type(container).__name__}")
@@ -195,8 +164,8 @@ def delete_item(container: Any, index: Any) -> None:
     del container[index]
 
 
-def _refuse_update(what: str, instead: str) -> None:
-    raise mistake(f"{what}, which is not supported yet. Make a new one instead: {instead}.")
+def _update(what: str, instead: str) -> UserError:
+    return mistake(f"{what}, which is not supported yet. Make a new one instead: {instead}.")
 
 
 def set_attribute(value: Any, owner: Any, attribute: str) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 from s2s.errors import UserError
 from s2s.ir.jaxpr import Source
@@ -49,7 +49,7 @@ _watches: list[Watch] = []
 
 
 @contextlib.contextmanager
-def watching(watch: Watch) -> Iterator[None]:
+def watching(watch: Watch) -> Generator[None]:
     """Put a watch in force for the duration of a `with` block."""
     _watches.append(watch)
     try:
@@ -107,19 +107,19 @@ def traced_values(value: Any) -> Iterator[Tracer]:
         if isinstance(part, Tracer):
             yield part
             return
-        items: Iterable[Any]
-        if isinstance(part, (list, tuple, set, frozenset)):
-            items = part  # type: ignore[assignment]
-        elif isinstance(part, dict):
-            items = part.values()  # type: ignore[assignment]
-        elif hasattr(part, "__dict__") and not isinstance(part, _NOT_CONTAINERS):
-            items = vars(part).values()
-        else:
+        if id(part) in seen:
             return
-        if id(part) not in seen:
-            seen.add(id(part))
-            for item in items:
-                yield from visit(item)
+        seen.add(id(part))
+        items: Iterable[Any] = ()
+        if isinstance(part, (list, tuple, set, frozenset)):
+            items = cast("Iterable[Any]", part)
+        elif isinstance(part, dict):
+            items = cast("dict[Any, Any]", part).values()
+        elif hasattr(part, "__dict__") and not isinstance(part, _NOT_CONTAINERS):
+            attributes: dict[str, Any] = part.__dict__
+            items = attributes.values()
+        for item in items:
+            yield from visit(item)
 
     return visit(value)
 

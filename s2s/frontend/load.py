@@ -10,7 +10,7 @@ import inspect
 import os
 import sys
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -137,7 +137,7 @@ def _module_name(path: Path) -> tuple[str, str]:
 
 
 @contextlib.contextmanager
-def _located(file: str) -> Iterator[None]:
+def _located(file: str) -> Generator[None]:
     """Turn what the user's file raises while it runs into a UserError with the line."""
     try:
         yield

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from types import FrameType, TracebackType
 
 from s2s.errors import UserError
@@ -29,7 +30,7 @@ _ON_BEHALF = (
 
 
 @contextlib.contextmanager
-def located() -> Iterator[None]:
+def located() -> Generator[None]:
     """Raise UserError, with the user's line, for what the user's code is to blame for."""
     try:
         yield
@@ -101,10 +102,6 @@ def innermost_line(trace: TracebackType | None) -> Source | None:
 
 def _library_function(frames: list[FrameType]) -> str:
     """The library's function that the user's code called."""
-    for frame in reversed(frames):
-        code = frame.f_code
-        if is_users(code.co_filename):
-            break
-        if not is_own(code.co_filename):
-            outermost = frame
+    calls = itertools.takewhile(lambda f: not is_users(f.f_code.co_filename), reversed(frames))
+    outermost = [frame for frame in calls if not is_own(frame.f_code.co_filename)][-1]
     return f"{outermost.f_globals.get('__name__', '')}.{outermost.f_code.co_qualname}"

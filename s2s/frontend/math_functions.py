@@ -137,7 +137,10 @@ _BY_PRIMITIVE: dict[Function, Function] = {
 
 
 def _by_primitive(name: str, primitive: Function) -> Function:
-    return lambda x: primitive(_python_float(x, name))
+    def counterpart(x: Any) -> Value:
+        return primitive(_python_float(x, name))
+
+    return counterpart
 
 
 counterparts.update({f: _by_ufunc(f.__name__, ufunc) for f, ufunc in _BY_UFUNC.items()})

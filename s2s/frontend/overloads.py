@@ -8,84 +8,98 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from s2s.frontend.dispatch import call, is_traced_inside, is_users_function
 from s2s.trace import builder_in_force
 
-_BINARY: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
-    "+": ("__add__", "__radd__", operator.add),
-    "-": ("__sub__", "__rsub__", operator.sub),
-    "*": ("__mul__", "__rmul__", operator.mul),
-    "@": ("__matmul__", "__rmatmul__", operator.matmul),
-    "/": ("__truediv__", "__rtruediv__", operator.truediv),
-    "//": ("__floordiv__", "__rfloordiv__", operator.floordiv),
-    "%": ("__mod__", "__rmod__", operator.mod),
-    "**": ("__pow__", "__rpow__", operator.pow),
-    "<<": ("__lshift__", "__rlshift__", operator.lshift),
-    ">>": ("__rshift__", "__rrshift__", operator.rshift),
-    "|": ("__or__", "__ror__", operator.or_),
-    "^": ("__xor__", "__rxor__", operator.xor),
-    "&": ("__and__", "__rand__", operator.and_),
-    "<": ("__lt__", "__gt__", operator.lt),
-    "<=": ("__le__", "__ge__", operator.le),
-    ">": ("__gt__", "__lt__", operator.gt),
-    ">=": ("__ge__", "__le__", operator.ge),
-    "==": ("__eq__", "__eq__", operator.eq),
-    "!=": ("__ne__", "__ne__", operator.ne),
+_ARITHMETIC = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "@": "matmul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "<<": "lshift",
+    ">>": "rshift",
+    "|": "or",
+    "^": "xor",
+    "&": "and",
 }
-_UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "-": ("__neg__", operator.neg),
-    "+": ("__pos__", operator.pos),
-    "~": ("__invert__", operator.invert),
+_COMPARISONS = {
+    "<": ("lt", "gt"),
+    "<=": ("le", "ge"),
+    ">": ("gt", "lt"),
+    ">=": ("ge", "le"),
+    "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
 }
-_METHODS = frozenset(
-    {
-        "__getitem__",
-        *(method for method, _ in _UNARY.values()),
-        *(name for left, right, _ in _BINARY.values() for name in (left, right)),
-    }
-)
+_SIGNS = {"-": "neg", "+": "pos", "~": "invert"}
+
+_METHODS: dict[str, tuple[str, str]] = {
+    **{symbol: (f"__{name}__", f"__r{name}__") for symbol, name in _ARITHMETIC.items()},
+    **{symbol: (f"__{x}__", f"__{y}__") for symbol, (x, y) in _COMPARISONS.items()},
+}
+"""The methods of the left and of the right operand that Python asks for a result."""
+
+Binary = Callable[[Any, Any], Any]
+OPERATORS: dict[str, Binary] = {
+    symbol: getattr(operator, method) for symbol, (method, _) in _METHODS.items()
+}
+IN_PLACE: dict[str, Binary] = {
+    f"{symbol}=": getattr(operator, f"__i{name}__") for symbol, name in _ARITHMETIC.items()
+}
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    symbol: getattr(operator, name) for symbol, name in _SIGNS.items()
+}
 
 
 @functools.cache
-def _overloads(kind: type) -> bool:
+def _overloads(kind: type[Any]) -> bool:
     """Whether a class has an operator that the user wrote."""
-    return any(is_users_function(getattr(kind, method, None)) for method in _METHODS)
+    methods = {method for pair in _METHODS.values() for method in pair}
+    return any(is_users_function(getattr(kind, method, None)) for method in methods)
 
 
 def binary(symbol: str, x: Any, y: Any) -> Any:
     """`x + y`, `x < y` and the like."""
-    left, right, native = _BINARY[symbol]
-    if not (_overloads(type(x)) or _overloads(type(y))) or builder_in_force() is None:
-        return native(x, y)
-    candidates = [(left, x, y), (right, y, x)]
-    if type(x) is type(y):
+    kind, other_kind = x.__class__, y.__class__
+    if not (_overloads(kind) or _overloads(other_kind)) or builder_in_force() is None:
+        return OPERATORS[symbol](x, y)
+    left, right = _METHODS[symbol]
+    reflected = getattr(other_kind, right, None)
+    candidates = [(getattr(kind, left, None), x, y), (reflected, y, x)]
+    if kind is other_kind:
         candidates.pop()
-    elif issubclass(type(y), type(x)) and getattr(type(x), right, None) is not getattr(
-        type(y), right, None
-    ):
+    elif issubclass(other_kind, kind) and reflected is not getattr(kind, right, None):
         candidates.reverse()  # a subclass that overrides the reflected method goes first
     for method, owner, other in candidates:
-        function = getattr(type(owner), method, None)
-        if function is not None:
-            result = call(function, owner, other)
+        if method is not None:
+            result = call(method, owner, other)
             if result is not NotImplemented:
                 return result
-    return native(x, y)
+    return OPERATORS[symbol](x, y)
 
 
 def unary(symbol: str, x: Any) -> Any:
     """`-x`, `+x` or `~x`."""
-    method, native = _UNARY[symbol]
-    function = getattr(type(x), method, None)
-    return call(function, x) if is_users_function(function) else native(x)
+    method = _users_method(x.__class__, f"__{_SIGNS[symbol]}__")
+    return _UNARY[symbol](x) if method is None else call(method, x)
 
 
 def item(container: Any, index: Any) -> Any:
     """`container[index]`."""
-    function = getattr(type(container), "__getitem__", None)
-    return call(function, container, index) if is_users_function(function) else container[index]
+    method = _users_method(container.__class__, "__getitem__")
+    return container[index] if method is None else call(method, container, index)
+
+
+@functools.cache
+def _users_method(kind: type[Any], name: str) -> Any:
+    """The method of this name, if the user wrote it."""
+    method = getattr(kind, name, None)
+    return method if is_users_function(method) else None
 
 
 _NOT_COMPUTED = object()
@@ -93,12 +107,12 @@ _NOT_COMPUTED = object()
 
 def attribute(owner: Any, name: str) -> Any:
     """`owner.name`, which may be a property."""
-    computed = _properties(type(owner), name)
+    computed = _properties(owner.__class__, name)
     if computed is None or builder_in_force() is None:
         return getattr(owner, name)
     if isinstance(computed, property):
         return call(computed.fget, owner)
-    kept = vars(owner)
+    kept: dict[str, Any] = owner.__dict__
     value = kept.get(name, _NOT_COMPUTED)
     if value is _NOT_COMPUTED:
         value = call(computed.func, owner)
@@ -109,11 +123,12 @@ def attribute(owner: Any, name: str) -> Any:
 
 
 @functools.cache
-def _properties(kind: type, name: str) -> property | functools.cached_property[Any] | None:
+def _properties(kind: type[Any], name: str) -> property | functools.cached_property[Any] | None:
     """The property of this name that the user wrote, if the class has one."""
-    found = getattr(kind, name, None)
+    found: Any = getattr(kind, name, None)
     if isinstance(found, property) and is_users_function(found.fget):
         return found
-    if isinstance(found, functools.cached_property) and is_users_function(found.func):
-        return found
+    if isinstance(found, functools.cached_property):
+        cached = cast("functools.cached_property[Any]", found)
+        return cached if is_users_function(cached.func) else None
     return None

@@ -44,8 +44,9 @@ class Generators:
         elif self._knows(getattr(function, "__self__", None)):
             return function(*args, **kwargs)
         raise mistake(
-            f"{public_name(function)} gives other numbers at each call, which the generated function "
-            "could not repeat. Draw them outside of the function, and pass them in as an argument."
+            f"{public_name(function)} gives other numbers at each call, which the generated "
+            "function could not repeat. Draw them outside of the function, and pass them in as an "
+            "argument."
         )
 
     def _knows(self, generator: Any) -> bool:

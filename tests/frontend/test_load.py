@@ -25,6 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def write(folder: Path, **files: str) -> None:
     for name, text in files.items():
+        sys.modules.pop(name, None)  # another test's
         (folder / f"{name}.py").write_text(text)
 
 

@@ -7,7 +7,7 @@ import copy
 from types import ModuleType
 from typing import Any
 
-from s2s.frontend.conversion.nodes import HOOK, Nodes, placed
+from s2s.frontend.conversion.nodes import HOOK, Nodes, named_parameters, placed
 from s2s.frontend.lines import Statement
 from s2s.frontend.sources import mangled
 
@@ -152,8 +152,9 @@ class Expressions(Nodes):
         text = Statement(self.lines, node.lineno, None)
         enter = self.hook("enter", at=node.body)
         line = self.plain_call(enter, [self.number(text, node.body)], node.body)
-        names = [statement.value for statement in self.name_parameters(node.args, node.body)]
-        node.body = self.hook("last", line, *names, body, at=node.body)
+        names = named_parameters(node.args)
+        naming = [self.naming(names, node.body)] if names else []
+        node.body = self.hook("last", line, *naming, body, at=node.body)
         return node
 
 

@@ -38,17 +38,16 @@ def convert(code: CodeType, definition: Definition, namespace: Mapping[str, Any]
     parameters = [*code.co_freevars, *(HOOK + name for name in HOOKS)]
     if definition.class_name is not None:
         # In a class of the same name, for the names of private attributes.
-        node = _class(definition.class_name, node)
+        node = _definition(ast.ClassDef, node, name=definition.class_name, body=[node])
     body = [node]
     if isinstance(node, _DEFINITIONS) and node.name not in code.co_freevars:
         # The name stands for what it stands for in the user's file.
         body.insert(0, ast.Global([node.name]))
         placed(body[0], node)
-    outer = ast.FunctionDef(f"{HOOK}outer", arguments_of(parameters, node), body, [])
-    if hasattr(outer, "type_params"):
-        outer.type_params = []  # Python 3.12 and newer
+    arguments = arguments_of(parameters, node)
+    outer = _definition(ast.FunctionDef, node, name=f"{HOOK}outer", args=arguments, body=body)
     found: CodeType = compile(
-        ast.Module([placed(outer, node)], []),
+        ast.Module([outer], []),
         code.co_filename,
         "exec",
         code.co_flags & _FUTURE,
@@ -64,11 +63,13 @@ def convert(code: CodeType, definition: Definition, namespace: Mapping[str, Any]
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _class(name: str, node: ast.stmt) -> ast.ClassDef:
-    found = ast.ClassDef(name, [], [], [node], [])
-    if hasattr(found, "type_params"):
-        found.type_params = []  # Python 3.12 and newer
-    return placed(found, node)
+def _definition(kind: Any, at: ast.stmt, **parts: Any) -> Any:
+    """A definition of a class or function, with nothing that is not said."""
+    if "type_params" in kind._fields:
+        parts["type_params"] = []  # Python 3.12 and newer
+    if kind is ast.ClassDef:
+        parts.update(bases=[], keywords=[])
+    return placed(kind(decorator_list=[], **parts), at)
 
 
 def _with_qualname(code: CodeType, old: str, new: str) -> CodeType:

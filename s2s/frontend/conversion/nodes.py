@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from s2s.frontend.lines import Statement
 from s2s.frontend.sources import Definition, Position, mangled, parameter_names
@@ -71,8 +71,8 @@ class Nodes:
             if isinstance(part, ast.AST) and field not in _NOT_NODES:
                 setattr(node, field, self.visit(part))
             elif isinstance(part, list):
-                parts: list[Any] = part
-                part[:] = [self.visit(p) if isinstance(p, ast.AST) else p for p in parts]
+                parts = cast("list[Any]", part)
+                parts[:] = [self.visit(p) if isinstance(p, ast.AST) else p for p in parts]
         return node
 
     def hook(self, name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
@@ -98,12 +98,14 @@ class Nodes:
         """Whether any of these names is a global, or a variable of a function outside the trace."""
         return bool(self.outside) and not self.outside[-1].isdisjoint(names)
 
-    def names(self, names: Sequence[str], at: ast.AST) -> list[ast.Expr]:
-        if not names:
-            return []
-        texts = placed(ast.Constant(tuple(names)), at)
-        values = [placed(ast.Name(name, LOAD), at) for name in names]
-        return [self.expression(self.hook("names", texts, *values, at=at))]
+    def names(self, names: Sequence[str], at: ast.AST) -> list[ast.stmt]:
+        """The statement that gives values the names to which they are bound, if there are any."""
+        return [self.expression(self.naming(names, at))] if names else []
+
+    def naming(self, names: Sequence[str], at: ast.AST) -> ast.expr:
+        given: Any = tuple(names)
+        texts = placed(ast.Constant(given), at)
+        return self.hook("names", texts, *[placed(ast.Name(n, LOAD), at) for n in names], at=at)
 
     def set_attribute(
         self, value: ast.expr, owner: ast.expr, attribute: str, at: ast.AST
@@ -131,9 +133,10 @@ class Nodes:
         self.statements.append(statement)
         return placed(ast.Constant(len(self.statements) - 1), at)
 
-    def name_parameters(self, arguments: ast.arguments, at: ast.AST) -> list[ast.stmt]:
-        names = [name for name in parameter_names(arguments) if name not in ("self", "cls")]
-        return self.names(names, at)
+
+def named_parameters(arguments: ast.arguments) -> list[str]:
+    """The parameters whose names say what their values are."""
+    return [name for name in parameter_names(arguments) if name not in ("self", "cls")]
 
 
 def arguments_of(names: Iterable[str], at: ast.AST) -> ast.arguments:

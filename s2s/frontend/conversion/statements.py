@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from s2s.frontend.conversion.expressions import OPERATORS, Expressions
-from s2s.frontend.conversion.nodes import HOOK, placed
+from s2s.frontend.conversion.nodes import HOOK, named_parameters, placed
 
 
 class Statements(Expressions):
@@ -35,7 +35,7 @@ class Statements(Expressions):
         has_docstring = ast.get_docstring(node, clean=False) is not None
         docstring = node.body[:1] if has_docstring else []
         enter = self.set_temporary("at", self.hook("enter", at=node), node)
-        prologue: list[ast.stmt] = [enter, *self.name_parameters(node.args, node)]
+        prologue: list[ast.stmt] = [enter, *self.names(named_parameters(node.args), node)]
         node.body = [*docstring, *prologue, *self.block(node.body[len(docstring) :])]
         self.outside.pop()
         self.in_class = in_class
