@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -143,7 +142,7 @@ class Dim:
         total: dict[Monomial, int] = {}
         for left, a in self.terms:
             for right, b in terms_of(size):
-                monomial = _product(left, right)
+                monomial = monomial_product(left, right)
                 total[monomial] = total.get(monomial, 0) + a * b
         return polynomial(total)
 
@@ -291,7 +290,8 @@ def polynomial(terms: Mapping[Monomial, int]) -> Size:
     return Dim(kept)
 
 
-def _product(left: Monomial, right: Monomial) -> Monomial:
+def monomial_product(left: Monomial, right: Monomial) -> Monomial:
+    """The product of two products of atoms."""
     powers = dict(left)
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + power
@@ -364,54 +364,9 @@ def floor_divide(a: Size, b: Size) -> Size:
 
     A size that is divided by is taken to be other than zero.
     """
-    if isinstance(b, Dim):
-        exact = _divide_exactly(a, b)
-        return polynomial({((FloorDiv(a, b), 1),): 1}) if exact is None else exact
-    if isinstance(a, int):
-        return a // b
-    if b == 0:
-        raise ZeroDivisionError(f"{a} // 0")
-    if b < 0:
-        return floor_divide(-a, -b)
-    whole = {monomial: c // b for monomial, c in a.terms}
-    rest = {monomial: c % b for monomial, c in a.terms}
-    constant = rest.pop((), 0)
-    common = math.gcd(b, *rest.values())
-    numerator = polynomial({m: c // common for m, c in rest.items()} | {(): constant // common})
-    if isinstance(numerator, int):
-        return polynomial(whole)
-    return polynomial(whole) + polynomial({((FloorDiv(numerator, b // common), 1),): 1})
+    from s2s.ir.division import divide  # It is written with the arithmetic of this module.
 
-
-def _divide_exactly(a: Size, b: Dim) -> Size | None:
-    quotient: Size = 0
-    rest = a
-    order = _monomial_order(a, b)
-    lead, coefficient = max(b.terms, key=order)
-    while not isinstance(rest, int) or rest != 0:
-        top, c = max(terms_of(rest), key=order)
-        powers = dict(top)
-        for atom, power in lead:
-            powers[atom] = powers.get(atom, 0) - power
-        if c % coefficient or any(power < 0 for power in powers.values()):
-            return None
-        monomial = _product((), tuple((atom, power) for atom, power in powers.items() if power))
-        term = polynomial({monomial: c // coefficient})
-        quotient = quotient + term
-        rest = rest - term * b
-    return quotient
-
-
-def _monomial_order(*sizes: Size) -> Callable[[tuple[Monomial, int]], tuple[int, ...]]:
-    """The degree, then the powers of each atom: each step of a division lowers the leading term."""
-    atoms = {atom for size in sizes for monomial, _ in terms_of(size) for atom, _ in monomial}
-    ordered = sorted(atoms, key=str)
-
-    def order(term: tuple[Monomial, int]) -> tuple[int, ...]:
-        powers = dict(term[0])
-        return (sum(powers.values()), *(powers.get(atom, 0) for atom in ordered))
-
-    return order
+    return divide(a, b)
 
 
 def substitute(size: Size, values: Mapping[str, Size]) -> Size:
@@ -435,7 +390,7 @@ def substitute(size: Size, values: Mapping[str, Size]) -> Size:
 
 
 def _bounds(size: Size) -> tuple[int | None, int | None]:
-    from s2s.ir.bounds import bounds  # It is written with the arithmetic of this module.
+    from s2s.ir.bounds import bounds  # So is this.
 
     return bounds(size)
 

@@ -83,6 +83,8 @@ def read_value(value: Any, expected: Any, defined: Definitions) -> Any:
         text = value.text if isinstance(value, Name) else value
         if text in arguments:
             return text
+    elif expected is None:
+        return read_value(value, type(None), defined)
     elif expected is Any:
         return value.text if isinstance(value, Name) else value
     elif origin is Callable and isinstance(value, Name):
