@@ -15,10 +15,10 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path[:0] = [str(ROOT), str(ROOT / "codegen")]
 
-from s2s.api.language import all_primitives  # noqa: E402
 from s2s.ir.assumptions import Assumptions, assuming  # noqa: E402
 from s2s.ir.dims import dimension  # noqa: E402
 from s2s.ir.jaxpr import Jaxpr, JaxprEqn, Literal, Var  # noqa: E402
+from s2s.language import all_primitives  # noqa: E402
 from s2s.primitive import Primitive  # noqa: E402
 from s2s.trace import make  # noqa: E402
 from tests.samples import SAMPLES, Sample, types  # noqa: E402

@@ -16,9 +16,9 @@ import numpy as np
 from jax._src import core
 from jax._src.export.shape_poly import _DimExpr
 
-from s2s.api.language import all_primitives
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.ir.parser import parse_jaxpr
+from s2s.language import all_primitives
 from s2s.primitive import Primitive
 
 PLUMBING = {

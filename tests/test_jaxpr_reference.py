@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.api.language import all_primitives, parse_jaxpr
 from s2s.ir.assumptions import Assumptions, assuming
 from s2s.ir.jaxpr import ClosedJaxpr
+from s2s.language import all_primitives, parse_jaxpr
 from s2s.primitive import jaxpr_with_sizes
 from s2s.trace import evaluate
 from scripts import jaxpr_reference

@@ -11,11 +11,11 @@ from typing import Any, Union, get_args, get_origin
 import numpy as np
 from hypothesis import strategies as st
 
-from s2s.api.language import all_primitives
 from s2s.ir.dims import Dim, dimension
 from s2s.ir.dtypes import SHORT_NAMES
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.ir.reading import field_types
+from s2s.language import all_primitives
 from s2s.primitive import Primitive
 from s2s.primitives.core import BroadcastInDim
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.api.language import parse_jaxpr
 from s2s.ir.check import JaxprTypeError, check, check_closed
 from s2s.ir.dims import dimension
 from s2s.ir.jaxpr import (
@@ -21,6 +20,7 @@ from s2s.ir.jaxpr import (
     ShapedArray,
     Var,
 )
+from s2s.language import parse_jaxpr
 from s2s.primitive import Primitive
 from s2s.primitives.arithmetic import Mul, Neg
 from s2s.trace import make

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2s.api.language import parse_jaxpr
 from s2s.ir.equality import alpha_equivalent
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Source, Var
+from s2s.language import parse_jaxpr
 from s2s.primitives.arithmetic import Mul, Neg
 
 F64 = np.dtype(np.float64)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from s2s.api.language import all_primitives
 from s2s.ir.equality import alpha_equivalent
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from s2s.ir.parser import parse_jaxpr
 from s2s.ir.reading import field_types
 from s2s.ir.tokens import JaxprSyntaxError
+from s2s.language import all_primitives
 from tests.ir.random_jaxprs import jaxprs
 from tests.ir.test_printer import FUNCTIONS
 from tests.jax_jaxprs import Opaque, from_jax
