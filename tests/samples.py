@@ -348,6 +348,18 @@ def _layout() -> list[Sample]:
         Sample("iota", lambda x: lax.add(x, lax.iota(F64, shape(x), 1)), (real(3, 4),)),
         Sample("iota", lambda x: lax.mul(x, lax.iota(F64, shape(x)[0])), (real(3),)),
         Sample(
+            "linspace",
+            lambda x, y: lax.linspace(x, y, 4),
+            (real(), real()),
+            lambda x, y: np.linspace(x, y, 4),
+        ),
+        Sample(
+            "linspace",
+            lambda x, y: lax.mul(y, lax.linspace(x, 2.5, shape(y)[0], endpoint=False)),
+            (real(), real(3)),
+        ),
+        Sample("linspace", lambda x: lax.linspace(x, x, 1), (real(),)),
+        Sample(
             "empty",
             lambda x: lax.select_n(lax.isnan(x), x, bind(Empty(aval(x).dtype, shape(x)))),
             (real(3),),

@@ -48,6 +48,7 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "concatenate": lambda p, *xs: jnp.concatenate(xs, p.dimension),
     "stack": lambda p, *xs: jnp.stack(xs, p.axis),
     "iota": lambda p: jax.lax.broadcasted_iota(p.dtype, p.shape, p.dimension),
+    "linspace": lambda p, x, y: jnp.linspace(x, y, p.num, endpoint=p.endpoint),
     "reduce_sum": lambda p, x: jnp.sum(x, p.axes),
     "reduce_prod": lambda p, x: jnp.prod(x, p.axes),
     "reduce_max": lambda p, x: jnp.max(x, p.axes),

@@ -155,7 +155,7 @@ def _assembled(item: Any) -> Value:
                 f"{shape_text(shape)} and {shape_text(shape_of(part))}"
             )
     dtype = np.result_type(*[aval_of_operand(part).dtype for part in parts])
-    return lax.concatenate([with_axes(convert(part, dtype), (0,)) for part in parts], 0)
+    return lax.stack([convert(part, dtype) for part in parts], 0)
 
 
 # -- counted ---------------------------------------------------------------------------------------
@@ -227,7 +227,6 @@ def linspace(
 ) -> Any:
     """`num` evenly spaced values from `start` to `stop`, which may be traced and arrays."""
     from s2s.numpy.arithmetic import add, divide, multiply, subtract
-    from s2s.numpy.rounding import floor
     from s2s.numpy.shaping import moveaxis
 
     count = as_size(num, "the number of values of np.linspace")
@@ -235,6 +234,9 @@ def linspace(
     kinds = [aval_of_operand(value) for value in (first, last)]
     kind = np.result_type(*[1.0 if a.weak_type else a.dtype for a in kinds], 1.0)
     first, last = convert(first, kind), convert(last, kind)
+    if not retstep and not shape_of(first) and not shape_of(last):
+        result = lax.linspace(first, last, count, endpoint=endpoint)
+        return result if dtype is None else _as_wanted(result, element_type(dtype))
     divisions = count - 1 if endpoint else count
     step = subtract(last, first)
     if not same_size(divisions, 0):
@@ -251,9 +253,15 @@ def linspace(
         result = lax.concatenate([kept, end], 0)
     result = moveaxis(result, 0, axis) if rank else result
     if dtype is not None:
-        target = element_type(dtype)
-        result = convert(floor(result) if target.kind in "iu" else result, target)
+        result = _as_wanted(result, element_type(dtype))
     return (result, step) if retstep else result
+
+
+def _as_wanted(values: Value, dtype: DType) -> Value:
+    """What np.linspace gives for a `dtype`: integers are rounded down."""
+    from s2s.numpy.rounding import floor
+
+    return convert(floor(values) if dtype.kind in "iu" else values, dtype)
 
 
 @counterpart(np.logspace, creation=True)

@@ -123,6 +123,7 @@ from s2s.primitives.reductions import (
     reduce_or as reduce_or,
     reduce_prod as reduce_prod,
 )
+from s2s.primitives.spacing import linspace as linspace
 from s2s.primitives.special import (
     digamma as digamma,
     erf as erf,

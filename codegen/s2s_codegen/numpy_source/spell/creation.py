@@ -6,6 +6,7 @@ import numpy as np
 
 from s2s.ir.jaxpr import JaxprEqn
 from s2s.primitives.creation import DimAsValue, Iota
+from s2s.primitives.spacing import Linspace
 from s2s_codegen.numpy_source.expression import Expression, call, index
 from s2s_codegen.numpy_source.scope import Scope, dtype_name
 from s2s_codegen.numpy_source.spell.dispatch import spell
@@ -21,6 +22,16 @@ def spell_iota(primitive: Iota, eqn: JaxprEqn, scope: Scope) -> Expression:
     if behind:
         row = index(row, [":", *["None"] * behind])
     return Expression(row.text, row.precedence, (size, *[1] * behind))
+
+
+@spell.register
+def spell_linspace(primitive: Linspace, eqn: JaxprEqn, scope: Scope) -> Expression:
+    """`np.linspace(start, stop, n)`."""
+    start, stop = scope.operands(eqn)
+    endpoint = [] if primitive.endpoint else ["endpoint=False"]
+    dtype = eqn.outvars[0].aval.dtype
+    typed = [] if dtype == np.float64 else [f"dtype={dtype_name(dtype)}"]
+    return call("np.linspace", start, stop, scope.size(primitive.num), *endpoint, *typed)
 
 
 @spell.register

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from s2s.ir.jaxpr import ShapedArray
-from s2s.primitives import conversion, core, creation, identity, joining, layout
-from s2s_codegen.stablehlo.emit import Emitter, Operand, is_static, lower
+from s2s.primitives import conversion, core, creation, identity, joining, layout, spacing, updates
+from s2s_codegen.stablehlo.emit import Emitter, Operand, composition, is_static, lower
 from s2s_codegen.stablehlo.text import function_type, tensor_type
 
 
@@ -146,6 +146,11 @@ def _(
     primitive: creation.Empty, emitter: Emitter, operands: list[Operand], results: list[ShapedArray]
 ) -> list[Operand]:
     return [emitter.full(0, results[0])]
+
+
+lower.register(spacing.Linspace, composition(spacing.Linspace.composed))
+lower.register(updates.UpdateSlice, composition(updates.UpdateSlice.composed))
+lower.register(updates.UpdateSliceAdd, composition(updates.UpdateSliceAdd.composed))
 
 
 @lower.register
