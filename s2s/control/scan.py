@@ -35,7 +35,7 @@ from s2s.primitive import BatchAxis, Linear, PartialEval, Producer, Value, Zero
 from s2s.primitives.core import instantiate, move_batch_axis
 from s2s.primitives.families import add_any
 from s2s.primitives.reductions import reduce_max
-from s2s.trace import aval, bind, evaluate, inline, make, named, phase
+from s2s.trace import aval, bind, copy_equation, evaluate, make, named, phase, walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,7 +328,7 @@ def _bar(arg: Value, bar: Value | None) -> Value | None:
 def interleaved(
     both: ClosedJaxpr, kinds: tuple[Flags, Flags, Flags], out_on: Flags, num_carry: int
 ) -> ClosedJaxpr:
-    """The result of `jvp` on a body, as a body: tangents stand behind the operands of their kind."""
+    """The result of `jvp` on a body, as a body: each kind of operand is followed by tangents."""
     inputs: list[int] = []
     primal, dot = 0, sum(map(len, kinds))
     for flags in kinds:
@@ -350,7 +350,7 @@ def _accumulating(
     body: ClosedJaxpr,
     backward: ClosedJaxpr,
     linear: tuple[Flags, Flags, Flags],
-    given: tuple[Flags, Flags],
+    cotangents: tuple[Flags, Flags],
     found: tuple[Flags, Flags, Flags],
 ) -> ClosedJaxpr:
     """The transpose of a body, as a body.
@@ -362,7 +362,8 @@ def _accumulating(
     fixed = chosen(consts, inverted(linear[0]))
     fixed_xs = chosen(xs, inverted(linear[2]))
     summed = chosen(consts, found[0])
-    carried = chosen(carry, given[0])
+    carried = chosen(carry, cotangents[0])
+    given_carry = cotangents[0]
     bars = backward.jaxpr.invars[len(fixed) + len(fixed_xs) + len(carried) :]
     invars = [*fixed, *summed, *carried, *bars, *fixed_xs]
     names = [
@@ -371,21 +372,41 @@ def _accumulating(
         *[var.name for var in (*bars, *fixed_xs)],
     ]
 
+    num_sums = len(summed)
+    const_bars = backward.jaxpr.outvars[:num_sums]
+
     def fun(*args: Value) -> list[Value]:
         consts_in, sums, carry_bars, y_bars, xs_in = split_at(
-            args, len(fixed), len(summed), len(carried), len(bars)
+            args, len(fixed), num_sums, len(carried), len(bars)
         )
-        results = inline(backward, *consts_in, *xs_in, *carry_bars, *y_bars)
-        const_bars, entering, x_bars = split_at(results, len(summed), sum(found[1]))
+        left = set(range(num_sums))
+
+        def accumulate(position: int, bar: Value) -> None:
+            left.remove(position)
+            sums[position] = add_any(sums[position], bar)
+            name = cotangent_name(summed[position].name)
+            if name is not None:
+                named(sums[position], name)
+
+        def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
+            results = copy_equation(eqn, operands)
+            # What a step contributes is added where it is computed; the sum has the name.
+            for var, bar in zip(eqn.outvars, results, strict=True):
+                for position in [i for i in left if const_bars[i] is var]:
+                    bar.variable.name = None
+                    accumulate(position, bar)
+            return results
+
         with phase("cotangent"):
-            sums = [add_any(total, bar) for total, bar in zip(sums, const_bars, strict=True)]
-            for total, var in zip(sums, summed, strict=True):
-                if var.name is not None:
-                    named(total, f"{cotangent_name(var.name)}")
+            given = [*consts_in, *xs_in, *carry_bars, *y_bars]
+            results = walk(backward, given, step)
+            for position in sorted(left):
+                accumulate(position, results[position])
+            entering, x_bars = split_at(results[num_sums:], sum(found[1]))
             next_bars = iter(entering)
             carry_bars = [
                 next(next_bars) if on else instantiate(Zero(var.aval))
-                for var, on, is_carried in zip(carry, found[1], given[0], strict=True)
+                for var, on, is_carried in zip(carry, found[1], given_carry, strict=True)
                 if is_carried
             ]
         return [*sums, *carry_bars, *x_bars]

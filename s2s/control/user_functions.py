@@ -13,7 +13,7 @@ from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
 from s2s.primitive import Value
 from s2s.primitives.core import convert_element_type
-from s2s.trace import Tracer, aval, inline, make
+from s2s.trace import Tracer, aval, builder_in_force, inline, make
 from s2s.tree import TreeDef, flatten, leaf_paths, unflatten
 
 
@@ -60,6 +60,9 @@ def trace_body(
     sizes = [structure.num_leaves for structure in structures]
 
     def flat(*leaves: Value) -> Sequence[Value]:
+        builder = builder_in_force()
+        if builder is not None:
+            builder.source = None  # In a body stand the lines of the body, not that of its call.
         remaining = iter(leaves)
         arguments = [
             unflatten(structure, [next(remaining) for _ in range(size)])
@@ -70,7 +73,6 @@ def trace_body(
         found.append(structure)
         return results
 
-    # Not with the line in force as the first one: in a body stand the lines of the body.
     closed = make(flat, avals, _leaf_names(names or _parameters(fun), structures))
     jaxpr, consts = explicit_consts(closed)
     return Body(jaxpr, consts, found[-1])
