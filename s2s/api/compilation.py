@@ -12,11 +12,14 @@ import numpy as np
 from s2s.api.transformed import ArgumentType, Static, function_name, signature, trace
 from s2s.control.jit import Jitted
 from s2s.errors import UserError
+from s2s.frontend.traced import Traced
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
 from s2s.ir.jaxpr import ShapedArray
 from s2s.passes.pipeline import optimise
 from s2s.trace import aval, builder_in_force
-from s2s.tree import TreeDef, flatten, leaf_paths, unflatten
+from s2s.tree import flatten, leaf_paths, unflatten
+from s2s_codegen.stablehlo.entry import OTHER, entry
+from s2s_codegen.stablehlo.executable import DeviceArray
 
 if TYPE_CHECKING:
     from s2s_codegen.stablehlo.compile import Compiled
@@ -31,17 +34,18 @@ class CompiledFunction(Jitted[F]):
         super().__init__(fun, static)
         self._device = device
         self._found: dict[Hashable, Specialisation] = {}
-        self._last: Specialisation | None = None
+        self._num_args = -1
+        self._enter: Callable[..., Any] = _never
+        """For positional arguments of the types of the last call."""
         self._signature: inspect.Signature | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if builder_in_force() is not None:
             return super().__call__(*args, **kwargs)
-        last = self._last
-        if last is not None and not kwargs and len(args) == last.num_args:
-            leaves = last.read(*args)
-            if leaves is not None:
-                return last.build(last.run(leaves))
+        if not kwargs and len(args) == self._num_args:
+            result = self._enter(*args)
+            if result is not OTHER:
+                return result
         return self._call(args, kwargs)
 
     def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -62,60 +66,72 @@ class CompiledFunction(Jitted[F]):
         found = self._found.get(key)
         if found is None:
             found = self._found[key] = _specialise(self.fun, arguments, self._device)
-        # Only what is positional throughout is read again without being bound.
-        is_plain = not kwargs and len(args) == len(parameters) and not fixed
-        if is_plain and found.may_be_last and all(map(_is_positional, self._parameters())):
-            found.prepare(arguments)
-            self._last = found
-        return found.build(found.run(values))
+        results = found.run(values)
+        # What is positional throughout need not be bound to parameters the next time.
+        if not kwargs and len(args) == len(parameters):
+            self._remember(found, arguments)
+        return found.build(results)
 
-    def _parameters(self) -> list[inspect.Parameter]:
-        assert self._signature is not None
-        return list(self._signature.parameters.values())
+    def _remember(self, found: Specialisation, arguments: Mapping[str, ArgumentType]) -> None:
+        enter = found.entry(arguments)
+        if enter is not None:
+            self._num_args, self._enter = len(arguments), enter
 
     def __repr__(self) -> str:
         return f"<{function_name(self.fun)}, compiled by XLA>"
 
 
-def _is_positional(parameter: inspect.Parameter) -> bool:
-    return parameter.kind in (
-        inspect.Parameter.POSITIONAL_ONLY,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-    )
+def _never(*args: Any) -> Any:
+    return OTHER
 
 
 class Specialisation:
     """A function compiled for arguments of given types."""
 
-    def __init__(
-        self, compiled: Compiled, result: TreeDef, avals: list[ShapedArray], device: bool
-    ) -> None:
-        from s2s_codegen.stablehlo.containers import builder
+    def __init__(self, compiled: Compiled, traced: Traced, device: bool) -> None:
+        self._compiled = compiled
+        self._result = traced.result
+        self._avals = traced.closed.out_avals
+        self._device = device
+        self._parameters = traced.parameters
+        self._entry: Callable[..., Any] | None = None
 
-        self.run = compiled.on_device if device else compiled
-        self.build: Callable[[Sequence[Any]], Any] = builder(result, avals)
-        if device:
-            self.build = functools.partial(unflatten, result)
-        self.may_be_last = not device
-        self.num_args = -1
-        self.read: Callable[..., tuple[Any, ...] | None] = _unread
+    def run(self, values: Sequence[Any]) -> list[Any]:
+        """The leaves of the result."""
+        return self._compiled.on_device(values) if self._device else self._compiled(values)
 
-    def prepare(self, arguments: Mapping[str, ArgumentType]) -> None:
-        """Make `read`, for arguments that have no static parts."""
-        from s2s_codegen.stablehlo.containers import reader
+    def build(self, results: Sequence[Any]) -> Any:
+        """The result: values of rank 0 are numbers, unless they stay on the device."""
+        if not self._device:
+            results = list(map(_number, results, self._avals))
+        return unflatten(self._result, results)
 
-        if self.num_args >= 0:
-            return
+    def entry(self, arguments: Mapping[str, ArgumentType]) -> Callable[..., Any] | None:
+        """A faster way in, for positional arguments of which nothing is static."""
+        executable = self._compiled.executable
+        if self._entry is not None or self._device or executable.is_watched:
+            return self._entry
+        if any(p.kind not in _POSITIONAL for p in self._parameters):
+            return None
         parts = [flatten(argument) for argument in arguments.values()]
-        leaves = [leaf for part, _ in parts for leaf in part]
-        if any(isinstance(leaf, Static) for leaf in leaves):
-            return
-        self.read = reader([structure for _, structure in parts], leaves)
-        self.num_args = len(parts)
+        if any(isinstance(leaf, Static) for leaves, _ in parts for leaf in leaves):
+            return None
+        typed = [(structure, leaves) for leaves, structure in parts]
+        places = self._compiled.places
+        self._entry = entry(typed, executable, places, self._result, self._avals)
+        return self._entry
 
 
-def _unread(*args: Any) -> None:
-    return None
+_POSITIONAL = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+)
+
+
+def _number(result: Any, aval: ShapedArray) -> Any:
+    if aval.weak_type:
+        return result.item()
+    return result if aval.shape else result[()]
 
 
 def _specialise(
@@ -128,7 +144,7 @@ def _specialise(
     traced = trace(fun, arguments)
     closed = optimise(traced.closed)
     compiled = compile_jaxpr(closed, function_name(fun), devices)
-    return Specialisation(compiled, traced.result, traced.closed.out_avals, device)
+    return Specialisation(compiled, traced, device)
 
 
 def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
@@ -150,20 +166,15 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
                 )
             types.append(ShapedArray(part.shape, part.dtype))
             values.append(part)
-        elif type(part) in PYTHON_SCALARS or _is_on_device(part):
-            types.append(aval(part) if type(part) in PYTHON_SCALARS else _aval_of_device(part))
+        elif isinstance(part, DeviceArray):
+            types.append(ShapedArray(part.shape, part.dtype))
+            values.append(part)
+        elif type(part) in PYTHON_SCALARS:
+            types.append(aval(part))
             values.append(part)
         else:
             types.append(Static(part))
     return unflatten(structure, types)
-
-
-def _is_on_device(value: Any) -> bool:
-    return type(value).__name__ == "DeviceArray"
-
-
-def _aval_of_device(value: Any) -> ShapedArray:
-    return ShapedArray(value.shape, value.dtype)
 
 
 def _place(name: str, path: Sequence[Hashable]) -> str:

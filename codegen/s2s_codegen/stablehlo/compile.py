@@ -34,17 +34,17 @@ class Compiled:
 
     def __init__(self, executable: Executable, places: Sequence[int]) -> None:
         self.executable = executable
-        self._places = None if list(places) == list(range(len(places))) else list(places)
+        self.places = list(places)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """The results, for arrays of the types of the jaxpr's inputs."""
         results = self.executable(arrays)
-        return results if self._places is None else [results[i] for i in self._places]
+        return [results[i] for i in self.places]
 
     def on_device(self, arrays: Sequence[Any]) -> list[Any]:
         """The same, as arrays that stay on the device."""
         results = self.executable.on_device(arrays)
-        return results if self._places is None else [results[i] for i in self._places]
+        return [results[i] for i in self.places]
 
 
 def array_type(aval: ShapedArray) -> ArrayType:

@@ -88,29 +88,30 @@ class Executable:
         *,
         unbounded: bool = False,
     ) -> None:
-        self._runtime = runtime
-        self._execute = loaded.execute_sharded
+        self.put = runtime.put
+        self.execute = loaded.execute_sharded
         self.loaded = loaded
         self.inputs = list(inputs)
         self.outputs = list(outputs)
-        self._handlers = [runtime.result_handler(type_) for type_ in outputs]
-        self._readers = [runtime.reader(type_) for type_ in outputs]
-        self._views = all(reader is np.asarray for reader in self._readers)
-        self._lock = threading.Lock()
+        self.handlers = [runtime.result_handler(type_) for type_ in outputs]
+        self.readers = [runtime.reader(type_) for type_ in outputs]
+        self._views = all(reader is np.asarray for reader in self.readers)
+        self.lock = threading.Lock()
         self._unbounded = unbounded
-        self._watched = True
+        self.is_watched = True
         """Whether it runs on another thread: until it is known not to take long."""
         self._stage()
 
     def _stage(self) -> None:
         """Make the buffers for small arguments."""
-        self._staged: list[Any] = []
-        self._buffers: list[Any] = []
+        self.staged: list[Any] = []
+        """For each argument, the memory it is copied to; None for one that is too large."""
+        self.buffers: list[Any] = []
         for type_ in self.inputs:
             array = aligned_empty(type_) if type_.nbytes <= STAGED_BYTES else None
-            self._staged.append(array)
-            self._buffers.append(None if array is None else self._runtime.put(array, alias=True))
-        self._all_staged = all(array is not None for array in self._staged)
+            self.staged.append(array)
+            self.buffers.append(None if array is None else self.put(array, alias=True))
+        self._all_staged = all(array is not None for array in self.staged)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """The results for arguments that have the types of `inputs`, as NumPy arrays.
@@ -119,44 +120,44 @@ class Executable:
         """
         if fork.happened:
             fork.refuse()
-        if self._watched and threading.current_thread() is threading.main_thread():
+        if self.is_watched and threading.current_thread() is threading.main_thread():
             return self._run_watched(arrays)
-        with self._lock:
+        with self.lock:
             return self._run(arrays)
 
     def _run(self, arrays: Sequence[Any]) -> list[Any]:
         if self._all_staged:
-            for staged, array in zip(self._staged, arrays, strict=True):
+            for staged, array in zip(self.staged, arrays, strict=True):
                 staged[...] = array
-            results = self._execute(self._buffers).consume_with_handlers(self._handlers)
+            results = self.execute(self.buffers).consume_with_handlers(self.handlers)
         else:
             buffers: list[Any] = []
-            for staged, buffer, array in zip(self._staged, self._buffers, arrays, strict=True):
+            for staged, buffer, array in zip(self.staged, self.buffers, arrays, strict=True):
                 if staged is None:
-                    buffer = self._runtime.put(array)
+                    buffer = self.put(array)
                 else:
                     staged[...] = array
                 buffers.append(buffer)
-            results = self._execute(buffers).consume_with_handlers(self._handlers)
+            results = self.execute(buffers).consume_with_handlers(self.handlers)
         if self._views:
             return [np.asarray(result) for result in results]
-        return [read(result) for read, result in zip(self._readers, results, strict=True)]
+        return [read(result) for read, result in zip(self.readers, results, strict=True)]
 
     def on_device(self, arrays: Sequence[Any]) -> list[DeviceArray]:
         """The results as arrays that stay on the device; so may the arguments be."""
         fork.refuse()
         buffers = [
-            array.buffer if isinstance(array, DeviceArray) else self._runtime.put(array)
+            array.buffer if isinstance(array, DeviceArray) else self.put(array)
             for array in arrays
         ]
-        results = self._execute(buffers).consume_with_handlers(self._handlers)
-        kinds = zip(results, self.outputs, self._readers, strict=True)
+        results = self.execute(buffers).consume_with_handlers(self.handlers)
+        kinds = zip(results, self.outputs, self.readers, strict=True)
         return [DeviceArray(result, type_, read) for result, type_, read in kinds]
 
     # -- long computations ----------------------------------------------------------------------
 
     def _run_watched(self, arrays: Sequence[Any]) -> list[Any]:
-        with self._lock:
+        with self.lock:
             start = time.perf_counter()
             try:
                 results = _workers.run(lambda: self._run(arrays))
@@ -164,7 +165,7 @@ class Executable:
                 # The program still runs, and reads the buffers.
                 self._stage()
                 raise
-            self._watched = self._unbounded or time.perf_counter() - start > LONG
+            self.is_watched = self._unbounded or time.perf_counter() - start > LONG
             return results
 
 
