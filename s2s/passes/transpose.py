@@ -50,7 +50,12 @@ def transpose(closed: ClosedJaxpr, linear: Sequence[bool]) -> ClosedJaxpr:
             for eqn in reversed(linear_eqns):
                 _transpose_equation(builder, eqn, known, cotangents)
             builder.source = None
-            return [instantiate(cotangents.take(var)) for var in linear_inputs]
+            results = [instantiate(cotangents.take(var)) for var in linear_inputs]
+            for result, var in zip(results, linear_inputs, strict=True):
+                name = cotangent_name(var.name)
+                if name is not None:
+                    named(result, name)
+            return results
 
     names = [var.name for var in parameters]
     bars = [cotangent_name(a.name) if isinstance(a, Var) else None for a in jaxpr.outvars]

@@ -52,6 +52,11 @@ class Expression:
         return self.text if self.precedence >= precedence else f"({self.text})"
 
     @property
+    def within_not(self) -> str:
+        """The text for a place behind `not`."""
+        return self.within(Precedence.COMPARISON)
+
+    @property
     def atom(self) -> str:
         """The text for a place before a dot or a bracket."""
         return f"({self.text})" if self.text[0].isdigit() else self.within(ATOM)

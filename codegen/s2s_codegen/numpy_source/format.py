@@ -154,3 +154,14 @@ def _ask_black(text: str, width: int) -> Sequence[str]:
     if text.endswith(":"):
         return black.format_str(f"{text}\n{INDENT}pass", mode=mode).splitlines()[:-1]
     return black.format_str(text, mode=mode).splitlines()
+
+
+def signature_lines(name: str, parameters: Sequence[str], returns: str = "") -> list[str]:
+    """`def name(parameters) -> returns:`, on as many lines as black would."""
+    inside = ", ".join(parameters)
+    one = f"def {name}({inside}){returns}:"
+    if len(one) <= LINE_LENGTH:
+        return [one]
+    if len(INDENT + inside) <= LINE_LENGTH and parameters:
+        return [f"def {name}(", INDENT + inside, f"){returns}:"]
+    return [f"def {name}(", *[f"{INDENT}{p}," for p in parameters], f"){returns}:"]

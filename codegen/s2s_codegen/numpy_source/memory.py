@@ -41,8 +41,11 @@ def is_transparent(eqn: JaxprEqn) -> bool:
     """Whether it is nothing to compute: a size, or what NumPy's broadcasting does by itself."""
     primitive = eqn.primitive
     if isinstance(primitive, ConvertElementType):
-        # From an integer that is written as a number in the program, or that a size is.
-        return eqn.invars[0].aval.weak_type and not eqn.invars[0].aval.shape
+        # From an integer that is written as a number in the program, or that a size is; or a truth
+        # value as the number of a branch.
+        operand = eqn.invars[0].aval
+        is_branch = operand.dtype.kind == "b" and primitive.new_dtype.name == "int32"
+        return (operand.weak_type or is_branch) and not operand.shape
     return isinstance(primitive, (BroadcastInDim, DimAsValue, StopGradient))
 
 

@@ -15,7 +15,8 @@ from s2s.frontend.traced import NO_DEFAULT, Parameter
 from s2s.ir.dims import names_of
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Literal, ShapedArray
 from s2s.tree import TreeDef
-from s2s_codegen.numpy_source import spell as _rules
+from s2s_codegen.numpy_source import branches as _branches, loops as _loops, spell as _rules
+from s2s_codegen.numpy_source.calls import joined, write_callees
 from s2s_codegen.numpy_source.constants import write_constants
 from s2s_codegen.numpy_source.description import Description
 from s2s_codegen.numpy_source.docstring import function_docstring, module_docstring, type_text
@@ -29,15 +30,15 @@ from s2s_codegen.numpy_source.entry import (
     reading_sizes,
     unpacking,
 )
-from s2s_codegen.numpy_source.format import INDENT, LINE_LENGTH, format_statements
+from s2s_codegen.numpy_source.format import INDENT, format_statements, signature_lines
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.scope import Scope
-from s2s_codegen.numpy_source.statements import BLANK, Block, Comment, Line, Statement
-from s2s_codegen.numpy_source.write import Writer, identifier
+from s2s_codegen.numpy_source.statements import BLANK, Block, Comment, Line, Statement, plain_lines
+from s2s_codegen.numpy_source.write import Writer, identifier, name_sizes
 
 __all__ = ["compile_jaxpr", "render"]
 
-_ = _rules  # imported for the rules that it registers
+_ = (_rules, _loops, _branches)  # imported for the rules that it registers
 
 _MODULE = re.compile(r"\b(np|math|scipy(?:\.[a-z_]+)*)\.\w")
 
@@ -49,10 +50,10 @@ def render(description: Description, closed: ClosedJaxpr) -> str:
     """
     function = _Function(description, closed)
     lines = ['"""' + _escaped(module_docstring(description, function.imports)), '"""', ""]
-    lines += _import_lines(function.imports)
-    constants = write_constants(closed, function.names)
-    lines += [*constants, ""] if constants else []
-    lines += ["", *function.lines] if lines[-1] == "" else ["", "", *function.lines]
+    lines += _import_lines(function.imports) or [""]
+    if function.constants:
+        lines += [*function.constants, ""]
+    lines += ["", *function.lines, *function.callees]
     return "\n".join(lines) + "\n"
 
 
@@ -65,6 +66,7 @@ class _Function:
         self.names = Names()
         self.arguments = self._name_arguments()
         self.scope = Scope(self.names, name_sizes(closed.jaxpr, self.names))
+        self.scope.callees.names_taken.add(description.name)
         self._name_constants()
         writer = Writer(closed.jaxpr, self.scope)
         body = writer.write()
@@ -74,7 +76,9 @@ class _Function:
         text = "\n".join(_texts(body)) + f"\n{returned}"
         entry = self._entry(text)
         text = "\n".join([text, *_texts(entry)])
-        self.imports = _imports(text)
+        self.constants = write_constants(closed, self.names)
+        self.callees = joined(write_callees(self.scope.callees))
+        self.imports = _imports("\n".join([text, *self.constants, *self.callees]))
         statements: list[Statement] = [*entry, *([BLANK] if entry and body else []), *body]
         statements += _return(statements, returned)
         doc = function_docstring(description, self.result_names, closed.out_avals)
@@ -169,23 +173,6 @@ class _Function:
         return signature_lines(self.description.name, texts, returns)
 
 
-def name_sizes(jaxpr: Jaxpr, names: Names) -> dict[str, str]:
-    """What each named dimension of the inputs is called, in the order in which shapes have them.
-
-    The user's variables keep their names: a dimension of the same name is called `n_size`.
-    """
-    user_s = {identifier(v.name) for eqn in jaxpr.eqns for v in eqn.outvars if v.name is not None}
-    ordered: list[str] = []
-    for var in jaxpr.invars:
-        place = len(ordered)
-        for name in reversed([name for size in var.aval.shape for name in sorted(names_of(size))]):
-            if name in ordered:
-                place = ordered.index(name)
-            else:
-                ordered.insert(place, name)
-    return {n: names.reserve(f"{n}_size" if n in user_s else n) for n in ordered}
-
-
 # -- the signature --------------------------------------------------------------------------------
 
 
@@ -253,17 +240,6 @@ def _result_annotation(structure: TreeDef, avals: Sequence[ShapedArray]) -> str 
             start = stop
         return f"tuple[{', '.join(children)}]"
     return None
-
-
-def signature_lines(name: str, parameters: Sequence[str], returns: str = "") -> list[str]:
-    """`def name(parameters) -> returns:`, on as many lines as black would."""
-    inside = ", ".join(parameters)
-    one = f"def {name}({inside}){returns}:"
-    if len(one) <= LINE_LENGTH:
-        return [one]
-    if len(INDENT + inside) <= LINE_LENGTH and parameters:
-        return [f"def {name}(", INDENT + inside, f"){returns}:"]
-    return [f"def {name}(", *[f"{INDENT}{p}," for p in parameters], f"){returns}:"]
 
 
 # -- results --------------------------------------------------------------------------------------
@@ -350,7 +326,8 @@ def _import_lines(imports: Sequence[str]) -> list[str]:
 
 def _depends_on_dtype(text: str) -> bool:
     """Whether an element type that is not NumPy's default one is written in the text."""
-    return re.search(r"\bnp\.(float|int|uint|complex)\d+\b", text) is not None
+    found = re.findall(r"\bnp\.(?:float|int|uint|complex)\d+\b", text)
+    return bool(set(found) - {"np.float64", "np.int64", "np.complex128"})
 
 
 def _docstring_lines(lines: Sequence[str]) -> list[str]:
@@ -390,9 +367,8 @@ def compile_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     arguments = [Argument(name, name, v.aval) for name, v in zip(inputs, jaxpr.invars, strict=True)]
     sizes = reading_sizes(arguments, scope, "", {}, checked=False)
     lines = [f"def function({', '.join(inputs)}):"]
-    lines += [INDENT + text for text in _texts([*sizes, *body]) if text]
-    lines.append(INDENT + returned)
-    source = "\n".join(lines)
+    lines += plain_lines([*sizes, *body, Line(returned)], 1)
+    source = "\n".join([*joined(write_callees(scope.callees)), *lines])
     namespace: dict[str, Any] = {"np": np, **constants}
     for module in _imports(source):
         if module != "numpy":

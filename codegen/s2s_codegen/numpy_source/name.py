@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from s2s.ir.jaxpr import JaxprEqn, Var
 
@@ -96,6 +96,30 @@ class Names:
         self._holder[name] = var
         if var is not None:
             self._of[var] = name
+
+    def is_taken(self, name: str) -> bool:
+        """Whether something is called so, or nothing may be."""
+        return name in RESERVED or name in self._holder
+
+    def release(self, name: str) -> None:
+        """Let the name go to whoever asks for it next."""
+        self._holder.pop(name, None)
+
+    def alias(self, var: Var, name: str) -> None:
+        """Let `var` be called like the variable that has the name and keeps it."""
+        self._of[var] = name
+
+    def first_free(self, hints: Iterable[str], is_dead: Callable[[Var], bool]) -> str:
+        """The first of some names that no value that is still needed has; the first one of all if
+        there is none."""
+        names = list(hints)
+        for name in names:
+            if name not in self._holder:
+                return name
+            holder = self._holder[name]
+            if holder is not None and is_dead(holder):
+                return name
+        return names[0]
 
     def give(self, var: Var, hint: str, is_dead: Callable[[Var], bool]) -> str:
         """The name for a new value: `hint` if no value that is still needed has it."""

@@ -42,8 +42,11 @@ class Placement:
         """The statement that puts the value into the array `name`, adding with `+` or `-`."""
         if operator and self.repeats:
             function = "np.add.at" if operator == "+" else "np.subtract.at"
-            several = "," in self.index or ":" in self.index
-            place = f"np.s_[{self.index}]" if several else self.index
+            place = self.index
+            if ":" in place:
+                place = f"np.s_[{place}]"
+            elif "," in place:
+                place = f"({place})"
             return f"{function}({name}, {place}, {self.value.text})"
         return f"{name}[{self.index}] {operator}= {self.value.text}"
 

@@ -134,7 +134,7 @@ def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn, zeros: set[Var]) -> bool:
     if writes_into(eqn.primitive):
         is_sum = isinstance(reader.primitive, (Add, AddAny, Sub)) and reader.phase != "primal"
         return is_sum and adds_into_zeros(eqn, eqn.invars[0] in zeros)
-    if eqn.primitive.has_effect:
+    if eqn.primitive.has_effect or eqn.primitive.multiple_results:
         return False
     name = eqn.outvars[0].name
     if name is None:

@@ -23,6 +23,19 @@ class Placed:
 
 def schedule(jaxpr: Jaxpr) -> list[Placed]:
     """The equations in the order in which they are written: the forward part, then the backward."""
+    return _with_lines(_in_order(jaxpr))
+
+
+def _with_lines(placed: list[Placed]) -> list[Placed]:
+    """Put what comes from no line of the user's under the line before it."""
+    for number in range(1, len(placed)):
+        p, previous = placed[number], placed[number - 1]
+        if p.line is None and p.backward == previous.backward:
+            placed[number] = Placed(p.eqn, previous.line, p.backward)
+    return placed
+
+
+def _in_order(jaxpr: Jaxpr) -> list[Placed]:
     backward = _backward_equations(jaxpr)
     if not any(backward):
         return [Placed(eqn, _line(eqn), False) for eqn in jaxpr.eqns]

@@ -11,13 +11,34 @@ import numpy as np
 from s2s.ir.dims import Dim, FloorDiv, Monomial, Shape, Size, same_shape, same_size
 from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
-from s2s.primitive import Precedence
+from s2s.primitive import Precedence, Primitive
 from s2s.primitives.core import ConvertElementType
 from s2s.primitives.creation import Iota
 from s2s.primitives.logic import Eq
 from s2s_codegen.numpy_source.expression import ATOM, Expression, binary, call, negative, tuple_of
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.plan import Plan
+
+
+class Callees:
+    """The functions of a module that its functions call, and what all of them are called."""
+
+    def __init__(self) -> None:
+        self.functions: dict[Primitive, str] = {}
+        self.names_taken: set[str] = set()
+
+    def name(self, primitive: Primitive, hint: str, names: Names) -> str:
+        """What the function that a call is of is called; no variable in `names` is."""
+        if primitive not in self.functions:
+            name, number = hint, 0
+            while name in self.names_taken or names.is_taken(name):
+                number += 1
+                name = f"{hint}_{number}"
+            self.names_taken.add(name)
+            self.functions[primitive] = name
+        name = self.functions[primitive]
+        names.hold(None, name)
+        return name
 
 
 class Scope:
@@ -32,6 +53,10 @@ class Scope:
         """The named dimensions that its text mentions."""
         self.shapes: dict[Var, Shape] = {}
         """The shapes of variables that are smaller than their types say, to be broadcast."""
+        self.lists: set[Var] = set()
+        """The stacked values that are lists of Python's, not arrays."""
+        self.callees = Callees()
+        """The functions beside this one."""
 
     # -- operands -------------------------------------------------------------------------------
 
@@ -56,13 +81,23 @@ class Scope:
         They may be smaller than their types say, and of another element type where NumPy's
         promotion gives the result the right one.
         """
-        bare = [self._without_conversion(atom) for atom in eqn.invars]
-        changed = any(found is not atom for found, atom in zip(bare, eqn.invars, strict=True))
-        if changed and (len(bare) > 1 or bare[0].aval.dtype == eqn.invars[0].aval.dtype):
-            dtype, _ = promote(*[(atom.aval.dtype, atom.aval.weak_type) for atom in bare])
-            if dtype == eqn.invars[-1].aval.dtype:
-                return [self.expression(atom) for atom in bare]
-        return [self.expression(atom) for atom in eqn.invars]
+        atoms = eqn.invars
+        if any(self._is_conversion(atom) for atom in atoms):
+            bare = [self._without_conversion(atom) for atom in atoms]
+            kinds = getattr(eqn.primitive, "kinds", "")
+            if len(bare) == 1 and bare[0].aval.dtype.kind == "i" and "i" not in kinds:
+                # A function of real numbers takes integers for float64.
+                if atoms[0].aval.dtype == np.float64:
+                    atoms = bare
+            elif len(bare) > 1 or bare[0].aval.dtype == atoms[0].aval.dtype:
+                dtype, _ = promote(*[(atom.aval.dtype, atom.aval.weak_type) for atom in bare])
+                if dtype == atoms[-1].aval.dtype:
+                    atoms = bare
+        return [self.expression(atom) for atom in atoms]
+
+    def _is_conversion(self, atom: Atom) -> bool:
+        eqn = self.definition(atom)
+        return eqn is not None and isinstance(eqn.primitive, ConvertElementType)
 
     def _without_conversion(self, atom: Atom) -> Atom:
         """The operand of a conversion that is written in place, or the atom itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -30,5 +30,21 @@ class Block:
 
 
 Statement: TypeAlias = "Line | Comment | Block"
+
+
+def plain_lines(statements: Sequence[Statement], depth: int) -> Iterator[str]:
+    """The lines of statements as they are, however long, without comments."""
+    indent = "    " * depth
+    for statement in statements:
+        match statement:
+            case Line(text=text):
+                if text:
+                    yield indent + text
+            case Comment():
+                pass
+            case Block(header=header, body=body):
+                yield indent + header
+                yield from plain_lines(body, depth + 1)
+
 
 BLANK = Line("")

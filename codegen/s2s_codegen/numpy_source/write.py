@@ -6,12 +6,13 @@ import functools
 import os
 import re
 from collections.abc import Sequence
+from typing import ClassVar
 
-from s2s.ir.dims import same_shape
+from s2s.ir.dims import names_of, same_shape
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Source, Var
 from s2s.primitive import Primitive
 from s2s.primitives.arithmetic import Add, Sub
-from s2s.primitives.core import BroadcastInDim
+from s2s.primitives.core import BroadcastInDim, ConvertElementType
 from s2s.primitives.dynamic import DynamicUpdateSlice
 from s2s.primitives.families import AddAny, Unary
 from s2s.primitives.indexing import Scatter
@@ -24,8 +25,9 @@ from s2s_codegen.numpy_source.expression import (
     negative,
     without_sign,
 )
+from s2s_codegen.numpy_source.loop_forms import with_written_loops
 from s2s_codegen.numpy_source.memory import is_owned, writes_into
-from s2s_codegen.numpy_source.name import describe
+from s2s_codegen.numpy_source.name import Names, describe
 from s2s_codegen.numpy_source.placing import Placement, new_array, placement
 from s2s_codegen.numpy_source.plan import plan
 from s2s_codegen.numpy_source.schedule import Placed, schedule
@@ -39,7 +41,11 @@ BACKWARD = "Backward, from the return value to the arguments."
 class Writer:
     """Writes one jaxpr as a run of statements. Its inputs have names in the scope already."""
 
+    is_inner: ClassVar[bool] = False
+    """Whether it stands inside of a loop or a branch."""
+
     def __init__(self, jaxpr: Jaxpr, scope: Scope) -> None:
+        jaxpr = with_written_loops(jaxpr)
         self.jaxpr = jaxpr
         self.scope = scope
         self.statements: list[Statement] = []
@@ -53,6 +59,8 @@ class Writer:
             if var.name is not None and eqn.phase == "primal"
         }
         self.linear = _linear(jaxpr)
+        self.owned_inputs: set[Var] = set()
+        """Inputs whose arrays the function may write into."""
         scope.plan = plan(jaxpr, schedule(jaxpr))
 
     def write(self) -> list[Statement]:
@@ -61,7 +69,7 @@ class Writer:
         for position, placed in enumerate(self.scope.plan.statements):
             self.position = position
             enters = placed.backward and not (previous and previous.backward)
-            if enters and previous is not None:
+            if enters and previous is not None and not self.is_inner:
                 self.statements += [BLANK, Comment(BACKWARD)]
             if placed.line is not None and (
                 previous is None or enters or placed.line != previous.line
@@ -85,12 +93,19 @@ class Writer:
         """Whether the one being written does not read `var` either."""
         return self.scope.plan.last_use.get(var, -1) < self.position
 
+    def introduce(self, var: Var, hint: str) -> str:
+        """Name a variable that is no equation's, and is needed while this one is written."""
+        self.scope.plan.last_use[var] = self.position
+        return self.scope.names.give(var, identifier(hint), self.is_dead)
+
     def hint(self, eqn: JaxprEqn, var: Var) -> str:
         """What a result would be called if no other variable were."""
         if var.name is not None:
             return identifier(var.name)
         if var in self.results:
             return "value_dot" if var in self.linear else "value"
+        if isinstance(eqn.primitive, ConvertElementType) and self.scope.is_identity_matrix(eqn):
+            return "identity"
         return describe(eqn, var in self.linear, self._names(eqn), self._nonlinear(eqn))
 
     def _names(self, eqn: JaxprEqn) -> list[str | None]:
@@ -150,11 +165,8 @@ class Writer:
         if atom.aval.weak_type:
             return True  # Python numbers are not changed but replaced
         definition = self.definitions.get(atom)
-        return (
-            definition is not None
-            and is_owned(definition)
-            and plan.storage_last_use.get(atom, -1) <= self.position
-        )
+        owned = atom in self.owned_inputs or (definition is not None and is_owned(definition))
+        return owned and plan.storage_last_use.get(atom, -1) <= self.position
 
     # -- results --------------------------------------------------------------------------------
 
@@ -343,5 +355,24 @@ def _linear(jaxpr: Jaxpr) -> set[Var]:
 
 def identifier(name: str) -> str:
     """A name that Python takes, near to the given one."""
+    if name.isidentifier():
+        return name
     text = re.sub(r"\W+", "_", name).strip("_") or "value"
     return f"value_{text}" if text[0].isdigit() else text
+
+
+def name_sizes(jaxpr: Jaxpr, names: Names) -> dict[str, str]:
+    """What each named dimension of the inputs is called, in the order in which shapes have them.
+
+    The user's variables keep their names: a dimension of the same name is called `n_size`.
+    """
+    user_s = {identifier(v.name) for eqn in jaxpr.eqns for v in eqn.outvars if v.name is not None}
+    ordered: list[str] = []
+    for var in jaxpr.invars:
+        place = len(ordered)
+        for name in reversed([name for size in var.aval.shape for name in sorted(names_of(size))]):
+            if name in ordered:
+                place = ordered.index(name)
+            else:
+                ordered.insert(place, name)
+    return {n: names.reserve(f"{n}_size" if n in user_s else n) for n in ordered}

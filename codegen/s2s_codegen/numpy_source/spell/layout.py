@@ -57,8 +57,13 @@ def spell_transpose(primitive: Transpose, eqn: JaxprEqn, scope: Scope) -> Expres
 
 @spell.register
 def spell_reshape(primitive: Reshape, eqn: JaxprEqn, scope: Scope) -> Expression:
-    x = scope.whole(eqn.invars[0])
-    return reshaped(x, eqn.invars[0].aval.shape, primitive.new_sizes, scope)
+    old = eqn.invars[0].aval.shape
+    row = scope.definition(eqn.invars[0])
+    items = _index_items(old, primitive.new_sizes)
+    if row is not None and isinstance(row.primitive, Slice) and items and "None" not in items:
+        dropped = tuple(axis for axis, item in enumerate(items) if item == "0")
+        return _spell_slice(row.primitive, row, scope, dropped)
+    return reshaped(scope.whole(eqn.invars[0]), old, primitive.new_sizes, scope)
 
 
 def reshaped(x: Expression, old: Shape, new: Shape, scope: Scope) -> Expression:
@@ -109,9 +114,15 @@ def spell_squeeze(primitive: Squeeze, eqn: JaxprEqn, scope: Scope) -> Expression
 
 @spell.register
 def spell_rev(primitive: Rev, eqn: JaxprEqn, scope: Scope) -> Expression:
-    x = scope.whole(eqn.invars[0])
     rank = eqn.invars[0].aval.ndim
-    return index(x, ["::-1" if axis in primitive.dimensions else ":" for axis in range(rank)])
+    items = ["::-1" if axis in primitive.dimensions else ":" for axis in range(rank)]
+    part = scope.definition(eqn.invars[0])
+    if part is not None and isinstance(part.primitive, Slice):
+        taken = _slice_items(part.primitive, part, scope, ())
+        if all(a == ":" or b == ":" for a, b in zip(items, taken, strict=True)):
+            both = [b if a == ":" else a for a, b in zip(items, taken, strict=True)]
+            return index(scope.whole(part.invars[0]), both)
+    return index(scope.whole(eqn.invars[0]), items)
 
 
 @spell.register
@@ -123,7 +134,12 @@ def _spell_slice(
     primitive: Slice, eqn: JaxprEqn, scope: Scope, dropped: tuple[int, ...]
 ) -> Expression:
     """A slice without the axes of size 1 in `dropped`, which are indexed by a number."""
-    x = scope.whole(eqn.invars[0])
+    return index(scope.whole(eqn.invars[0]), _slice_items(primitive, eqn, scope, dropped))
+
+
+def _slice_items(
+    primitive: Slice, eqn: JaxprEqn, scope: Scope, dropped: tuple[int, ...]
+) -> list[str]:
     shape = eqn.invars[0].aval.shape
     items: list[str] = []
     for axis, size in enumerate(shape):
@@ -132,7 +148,7 @@ def _spell_slice(
             items.append(position_text(scope, start, size))
         else:
             items.append(slice_text(scope, start, limit, primitive.steps()[axis], size))
-    return index(x, items)
+    return items
 
 
 def slice_text(scope: Scope, start: Size, limit: Size, step: int, size: Size) -> str:
@@ -161,5 +177,7 @@ def spell_conversion(primitive: ConvertElementType, eqn: JaxprEqn, scope: Scope)
     if new.weak_type:
         return Expression(f"{name}({x.text})", shape=())
     if not old.shape:
-        return Expression(f"np.{new.dtype.name}({x.text})", shape=())
+        # What was a Python number may stay one if it is of the type that Python's float is.
+        number = name if old.weak_type and new.dtype == np.float64 else f"np.{new.dtype.name}"
+        return Expression(f"{number}({x.text})", shape=())
     return Expression(method(x, "astype", name).text, shape=x.shape)

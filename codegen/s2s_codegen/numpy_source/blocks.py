@@ -1,0 +1,126 @@
+"""Statements inside of others: the bodies of loops and branches, written in the same function.
+
+A body's variables are named beside those of the function around it. What the body takes from
+outside goes by its name there, and no name that is needed again is given to another value: in a
+loop, that is each name that a further step reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
+from s2s.primitives.arithmetic import Add, Sub
+from s2s.primitives.families import AddAny
+from s2s_codegen.numpy_source.expression import Expression
+from s2s_codegen.numpy_source.memory import writes_into
+from s2s_codegen.numpy_source.scope import Scope
+from s2s_codegen.numpy_source.statements import Line, Statement
+from s2s_codegen.numpy_source.write import Writer
+
+
+class InnerScope(Scope):
+    """The scope of a body: `given` has the expressions of inputs that have no variable."""
+
+    def __init__(self, outer: Scope) -> None:
+        super().__init__(outer.names, outer.size_names)
+        self.sizes_read = outer.sizes_read
+        self.callees = outer.callees
+        self.given: dict[Var, Expression] = {}
+
+    def expression(self, atom: Atom) -> Expression:
+        if isinstance(atom, Var) and atom in self.given:
+            return self.given[atom]
+        return super().expression(atom)
+
+
+class InnerWriter(Writer):
+    """Writes a body. `outer` writes what is around it, and stands at the equation of the body."""
+
+    is_inner = True
+
+    def __init__(self, body: ClosedJaxpr, outer: Writer) -> None:
+        super().__init__(body.jaxpr, InnerScope(outer.scope))
+        self.outer = outer
+        # A derivative is called after the function that it is of, which another loop may hold.
+        outer.user_s.update(self.user_s)
+        self.user_s = outer.user_s
+        self.own: set[Var] = {*body.jaxpr.invars, *self.definitions}
+        self.pinned: set[Var] = set()
+        """Inputs whose names must keep their values."""
+        self.result_hints: dict[Var, str] = {}
+
+    @property
+    def given(self) -> dict[Var, Expression]:
+        """The expressions of inputs that have no variable."""
+        assert isinstance(self.scope, InnerScope)
+        return self.scope.given
+
+    def bind(self, var: Var, expression: Expression) -> None:
+        """Let an input be what an expression outside of the body says."""
+        self.given[var] = expression
+        if expression.text.isidentifier():
+            self.scope.names.alias(var, expression.text)
+
+    def is_dead(self, var: Var) -> bool:
+        if var in self.own:
+            return var not in self.pinned and super().is_dead(var)
+        return self.outer.was_dead(var)
+
+    def was_dead(self, var: Var) -> bool:
+        if var in self.own:
+            return var not in self.pinned and super().was_dead(var)
+        return self.outer.was_dead(var)
+
+    def times_read(self, var: Var) -> int:
+        """How often the body reads an input."""
+        operands = [atom for eqn in self.jaxpr.eqns for atom in eqn.invars]
+        return sum(atom is var for atom in (*operands, *self.jaxpr.outvars))
+
+    def writes_into(self, var: Var) -> bool:
+        """Whether a statement of the body could write into the array of an input."""
+        for placed in self.scope.plan.statements:
+            eqn = placed.eqn
+            in_place = writes_into(eqn.primitive) and eqn.invars[0] is var
+            is_sum = isinstance(eqn.primitive, (Add, AddAny, Sub)) and (
+                eqn.phase != "primal" or (eqn.source is not None and "= " in eqn.source.text)
+            )
+            if in_place or (is_sum and self.scope.plan.reads(eqn.invars, var)):
+                return True
+        return False
+
+    def introduce(self, var: Var, hint: str) -> str:
+        self.own.add(var)
+        return super().introduce(var, hint)
+
+    def hint(self, eqn: JaxprEqn, var: Var) -> str:
+        return self.result_hints.get(var) or super().hint(eqn, var)
+
+
+def outer_expression(atom: Atom, hint: str | None, writer: Writer) -> Expression:
+    """The expression of an operand that a body reads: a name or a number, assigned if need be."""
+    expression = writer.scope.expression(atom)
+    if isinstance(atom, Literal) or expression.text.isidentifier() or _is_number(expression.text):
+        return expression
+    name = writer.introduce(Var(atom.aval), hint or atom.name or "operand")
+    writer.line(f"{name} = {expression.text}")
+    return Expression(name, shape=expression.shape)
+
+
+def _is_number(text: str) -> bool:
+    return text.removeprefix("-").replace(".", "", 1).isdecimal()
+
+
+def assignments(pairs: Iterable[tuple[str, str]]) -> list[Statement]:
+    """`name = text` for each pair, at once where one overwrites what another reads."""
+    needed = [(name, text) for name, text in pairs if name != text]
+    for position, (name, _) in enumerate(needed):
+        if any(_mentions(text, name) for _, text in needed[position + 1 :]):
+            names = ", ".join(name for name, _ in needed)
+            return [Line(f"{names} = {', '.join(text for _, text in needed)}")]
+    return [Line(f"{name} = {text}") for name, text in needed]
+
+
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None

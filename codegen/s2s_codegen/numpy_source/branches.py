@@ -1,0 +1,131 @@
+"""Branches: `if`, `elif` and `else`, each of which gives the results their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from s2s.control.cond import Cond
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
+from s2s.primitives.conversion import ConvertElementType
+from s2s.primitives.creation import Empty
+from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
+from s2s_codegen.numpy_source.expression import Expression
+from s2s_codegen.numpy_source.statements import Block, Line, Statement
+from s2s_codegen.numpy_source.write import Writer, identifier, write
+
+
+@write.register
+def write_cond(primitive: Cond, eqn: JaxprEqn, writer: Writer) -> None:
+    """Write an `if` statement."""
+    index, *operands = eqn.invars
+    tests = _tests(index, len(primitive.branches), writer)
+    inputs = primitive.branches[0].jaxpr.invars
+    given = [
+        outer_expression(atom, var.name, writer) for atom, var in zip(operands, inputs, strict=True)
+    ]
+    names = [
+        writer.scope.names.give(var, _hint(primitive, position, eqn, writer), writer.is_dead)
+        for position, var in enumerate(eqn.outvars)
+    ]
+    bodies = [
+        _branch(primitive, number, writer, operands, given, names)
+        for number in range(len(primitive.branches))
+    ]
+    for var, name in zip(eqn.outvars, names, strict=True):
+        writer.scope.names.hold(var, name)
+    writer.statements += _chain(tests, bodies)
+
+
+@write.register
+def write_empty(primitive: Empty, eqn: JaxprEqn, writer: Writer) -> None:
+    """What nothing reads is not written."""
+
+
+def _branch(
+    primitive: Cond,
+    number: int,
+    writer: Writer,
+    operands: Sequence[Atom],
+    given: Sequence[Expression],
+    names: Sequence[str],
+) -> list[Statement]:
+    """The statements of one branch, which end with assignments to the results."""
+    branch = primitive.branches[number]
+    inner = InnerWriter(branch, writer)
+    # A branch may use the names of the results, and of operands that end with it, as it likes.
+    for name in names:
+        inner.scope.names.release(name)
+    for var, expression, atom in zip(branch.jaxpr.invars, given, operands, strict=True):
+        inner.bind(var, expression)
+        if expression.text in names or _ends_here(atom, writer):
+            if expression.text.isidentifier():
+                inner.scope.names.hold(var, expression.text)
+    for out, name in zip(branch.jaxpr.outvars, names, strict=True):
+        if isinstance(out, Var) and out in inner.definitions:
+            inner.result_hints.setdefault(out, name)
+    inner.write()
+    pairs = [
+        (name, inner.scope.whole(out).text)
+        for out, name in zip(branch.jaxpr.outvars, names, strict=True)
+        if not _is_empty(out, inner)
+    ]
+    return [*inner.statements, *assignments(pairs)]
+
+
+def _ends_here(atom: Atom, writer: Writer) -> bool:
+    return isinstance(atom, Var) and writer.is_dead(atom)
+
+
+def _is_empty(out: Atom, inner: InnerWriter) -> bool:
+    eqn = inner.definitions.get(out) if isinstance(out, Var) else None
+    return eqn is not None and isinstance(eqn.primitive, Empty)
+
+
+def _hint(primitive: Cond, position: int, eqn: JaxprEqn, writer: Writer) -> str:
+    """What a result is called: as in a branch, if it has no name of its own."""
+    atoms = [eqn.outvars[position]]
+    atoms += [
+        out
+        for branch in primitive.branches
+        if isinstance(out := branch.jaxpr.outvars[position], Var)
+    ]
+    named = [atom.name for atom in atoms if atom.name is not None]
+    return identifier(named[0]) if named else writer.hint(eqn, eqn.outvars[position])
+
+
+# -- the conditions -------------------------------------------------------------------------------
+
+
+def _tests(index: Atom, count: int, writer: Writer) -> list[Expression]:
+    """The conditions for the branches in the order in which they are written, but for the last."""
+    if count == 2:
+        return [_truth(index, writer)]
+    number = outer_expression(index, "branch", writer)
+    return [Expression(f"{number.text} == {i}") for i in range(count - 1)]
+
+
+def _truth(index: Atom, writer: Writer) -> Expression:
+    """The condition that a number of one of two branches stands for."""
+    definition = writer.scope.definition(index)
+    if definition is not None and isinstance(definition.primitive, ConvertElementType):
+        (truth,) = definition.invars
+        if truth.aval.dtype.kind == "b":
+            return writer.scope.expression(truth)
+    return writer.scope.expression(index)
+
+
+def _chain(tests: Sequence[Expression], bodies: Sequence[list[Statement]]) -> list[Statement]:
+    """`if a: ... elif b: ... else: ...`"""
+    if len(tests) == 1:
+        (test,), (otherwise, then) = tests, bodies
+        if not then:
+            return [Block(f"if not {test.within_not}:", otherwise)] if otherwise else []
+        rest = [Block("else:", otherwise)] if otherwise else []
+        return [Block(f"if {test.text}:", then), *rest]
+    blocks: list[Statement] = []
+    for position, (test, body) in enumerate(zip(tests, bodies, strict=False)):
+        keyword = "elif" if position else "if"
+        blocks.append(Block(f"{keyword} {test.text}:", body or [Line("pass")]))
+    if bodies[-1]:
+        blocks.append(Block("else:", bodies[-1]))
+    return blocks

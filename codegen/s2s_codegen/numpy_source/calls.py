@@ -1,0 +1,77 @@
+"""Calls: the functions of a module beside the one that it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from s2s.control.jit import Jit
+from s2s.ir.dims import dimension, names_of
+from s2s.ir.jaxpr import Jaxpr, JaxprEqn
+from s2s_codegen.numpy_source.entry import Argument, reading_sizes
+from s2s_codegen.numpy_source.format import format_statements, signature_lines
+from s2s_codegen.numpy_source.name import Names
+from s2s_codegen.numpy_source.scope import Callees, Scope
+from s2s_codegen.numpy_source.statements import Line, Statement
+from s2s_codegen.numpy_source.write import Writer, identifier, name_sizes, write
+
+
+@write.register
+def write_call(primitive: Jit, eqn: JaxprEqn, writer: Writer) -> None:
+    """Write the call of a function beside this one."""
+    scope = writer.scope
+    name = scope.callees.name(primitive, identifier(primitive.callee), scope.names)
+    sizes = [scope.size(dimension(size)).text for size in _sizes_to_pass(primitive.jaxpr.jaxpr)]
+    arguments = [*sizes, *[scope.whole(atom).text for atom in eqn.invars]]
+    results = [scope.names.give(v, writer.hint(eqn, v), writer.is_dead) for v in eqn.outvars]
+    writer.line(f"{', '.join(results)} = {name}({', '.join(arguments)})")
+
+
+def _sizes_to_pass(jaxpr: Jaxpr) -> list[str]:
+    """The named dimensions that a function cannot read from the shapes of its arguments."""
+    known = {n for var in jaxpr.invars for size in var.aval.shape for n in names_of(size)}
+    bound = {eqn.primitive.bound_dimension for eqn in jaxpr.eqns}
+    missing: dict[str, None] = {}
+    for eqn in jaxpr.eqns:
+        for var in eqn.outvars:
+            for size in var.aval.shape:
+                missing.update(dict.fromkeys(sorted(names_of(size) - known - bound)))
+    return list(missing)
+
+
+def write_callees(callees: Callees) -> list[list[str]]:
+    """The lines of each function that is called, in the order of the calls."""
+    functions: list[list[str]] = []
+    done = 0
+    while done < len(callees.functions):
+        primitive, name = list(callees.functions.items())[done]
+        done += 1
+        assert isinstance(primitive, Jit)
+        functions.append(_function(primitive, name, callees))
+    return functions
+
+
+def _function(primitive: Jit, function: str, callees: Callees) -> list[str]:
+    jaxpr = primitive.jaxpr.jaxpr
+    names = Names()
+    for other in callees.names_taken:
+        names.hold(None, other)
+    arguments: list[Argument] = []
+    for var in jaxpr.invars:
+        name = names.reserve(identifier(var.name or "x"))
+        names.hold(var, name)
+        arguments.append(Argument(name, name, var.aval))
+    passed = {size: names.reserve(size) for size in _sizes_to_pass(jaxpr)}
+    scope = Scope(names, {**name_sizes(jaxpr, names), **passed})
+    scope.callees = callees
+    writer = Writer(jaxpr, scope)
+    body = writer.write()
+    results = writer.result_texts()
+    sizes = reading_sizes(arguments, scope, "", {}, checked=False)
+    statements: list[Statement] = [*sizes, *body, Line(f"return {', '.join(results)}")]
+    parameters = [*passed.values(), *[argument.name for argument in arguments]]
+    return [*signature_lines(function, parameters), *format_statements(statements, 1)]
+
+
+def joined(functions: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of several functions, two blank lines before each."""
+    return [line for function in functions for line in ("", "", *function)]

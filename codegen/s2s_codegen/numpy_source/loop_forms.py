@@ -1,0 +1,225 @@
+"""Loops as they are written: what they run over, and the arrays that they fill.
+
+An equation of a scan or a while loop becomes one of a `WrittenLoop`, which takes the place of the
+equations around it that a loop in Python says by itself:
+
+    - the history of a carried value, its initial value joined with what each step makes of it, is
+      one array, filled by the loop;
+    - a row of a part of an array, `x[1:]`, is a row of the array;
+    - the numbers 0, 1, 2, ... are those of the steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s2s.control.scan import Scan
+from s2s.control.while_loop import While
+from s2s.ir.dims import Size, same_size
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from s2s.primitive import Primitive
+from s2s.primitives.core import BroadcastInDim, Reshape
+from s2s.primitives.creation import Iota
+from s2s.primitives.joining import Concatenate
+from s2s.primitives.layout import Slice
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenLoop(Primitive):
+    """A scan or a while loop with what is written with it.
+
+    The operands are those of the loop but for a count and for xs that number the steps. `offsets`
+    has for each x the row of its operand that the first step reads, or None if it is the number of
+    the step. `starts` has for each stacked result the position, among the carried values, of the
+    one whose initial value stands in front of it (behind it if the loop runs in reverse), or None.
+    """
+
+    loop: Scan | While
+    offsets: tuple[Size | None, ...]
+    starts: tuple[int | None, ...]
+
+    name = "written_loop"
+    multiple_results = True
+
+    @property
+    def body(self) -> ClosedJaxpr:
+        """One step of the loop."""
+        return self.loop.jaxpr if isinstance(self.loop, Scan) else self.loop.body_jaxpr
+
+    @property
+    def reverse(self) -> bool:
+        """Whether the last step of the xs comes first."""
+        return isinstance(self.loop, Scan) and self.loop.reverse
+
+
+@dataclass(frozen=True)
+class _History:
+    """The array that joins the initial value of a carried one, at `start`, with what follows."""
+
+    whole: Var
+    first: Var
+    start: int
+
+
+def with_written_loops(jaxpr: Jaxpr) -> Jaxpr:
+    """The same jaxpr with its loops as they are written, without what they make superfluous."""
+    if not any(isinstance(eqn.primitive, (Scan, While)) for eqn in jaxpr.eqns):
+        return jaxpr
+    producers = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+    histories: dict[Var, _History] = {}
+    for eqn in jaxpr.eqns:
+        if isinstance(eqn.primitive, Concatenate) and len(eqn.invars) == 2:
+            for stacked, history in _history(eqn, producers):
+                histories.setdefault(stacked, history)
+    replaced = {history.whole for history in histories.values()}
+    eqns: list[JaxprEqn] = []
+    maybe_dead = {history.first for history in histories.values()}
+    for eqn in jaxpr.eqns:
+        if isinstance(eqn.primitive, (Scan, While)):
+            eqns += _written(eqn, eqn.primitive, producers, histories)
+            maybe_dead.update(a for a in (*eqn.invars, *eqn.outvars) if isinstance(a, Var))
+        elif replaced.isdisjoint(eqn.outvars):
+            eqns.append(eqn)
+    return Jaxpr(
+        jaxpr.constvars, jaxpr.invars, _alive(eqns, jaxpr.outvars, maybe_dead), jaxpr.outvars
+    )
+
+
+def _alive(eqns: list[JaxprEqn], outvars: object, maybe_dead: set[Var]) -> list[JaxprEqn]:
+    """The equations without those of `maybe_dead` variables that nothing reads any more."""
+    read: set[object] = set(outvars)  # type: ignore[call-overload]
+    kept: list[JaxprEqn] = []
+    for eqn in reversed(eqns):
+        superfluous = not isinstance(eqn.primitive, WrittenLoop) and (
+            eqn.outvars and maybe_dead.issuperset(eqn.outvars) and read.isdisjoint(eqn.outvars)
+        )
+        if not superfluous:
+            kept.append(eqn)
+            read.update(eqn.invars)
+    kept.reverse()
+    return kept
+
+
+def _history(eqn: JaxprEqn, producers: dict[Var, JaxprEqn]) -> list[tuple[Var, _History]]:
+    """The stacked results of a loop that `eqn` joins with the initial value, if it does that."""
+    for first, stacked in (eqn.invars, eqn.invars[::-1]):
+        if isinstance(first, Literal) or isinstance(stacked, Literal):
+            continue
+        loop, initial = producers.get(stacked), producers.get(first)
+        if loop is None or initial is None:
+            continue
+        if not isinstance(loop.primitive, (Scan, While)):
+            continue
+        if not isinstance(initial.primitive, (BroadcastInDim, Reshape)):
+            continue
+        reverse = isinstance(loop.primitive, Scan) and loop.primitive.reverse
+        start = _carry_position(loop, loop.primitive, stacked, initial, producers)
+        if start is not None and reverse == (stacked is eqn.invars[0]):
+            return [(stacked, _History(eqn.outvars[0], first, start))]
+    return []
+
+
+def _carry_position(
+    eqn: JaxprEqn,
+    loop: Scan | While,
+    stacked: Var,
+    initial: JaxprEqn,
+    producers: dict[Var, JaxprEqn],
+) -> int | None:
+    """The carried value that is the one row of `initial`, and `stacked` after each step."""
+    carry = loop.parts(eqn.invars)[-2 if isinstance(loop, Scan) else -1]
+    body = loop.jaxpr if isinstance(loop, Scan) else loop.body_jaxpr
+    others = _num_counts(loop)
+    result = body.jaxpr.outvars[list(eqn.outvars).index(stacked) - others]
+    for position, value in enumerate(carry):
+        if body.jaxpr.outvars[position] is result and _is_row(value, initial, producers):
+            return position
+    return None
+
+
+def _is_row(value: Atom, initial: JaxprEqn, producers: dict[Var, JaxprEqn]) -> bool:
+    """Whether `initial` is `value` with an axis of size 1 in front."""
+    (operand,) = initial.invars
+    if _same(value, operand):
+        return True
+    # Both may be a repeated number.
+    own = producers.get(value) if isinstance(value, Var) else None
+    return (
+        own is not None
+        and isinstance(own.primitive, BroadcastInDim)
+        and isinstance(initial.primitive, BroadcastInDim)
+        and not own.primitive.broadcast_dimensions
+        and not initial.primitive.broadcast_dimensions
+        and _same(own.invars[0], operand)
+    )
+
+
+def _num_counts(loop: Scan | While) -> int:
+    """How many results stand before the carried ones."""
+    return int(isinstance(loop, While) and loop.steps is not None)
+
+
+def _same(a: Atom, b: Atom) -> bool:
+    if isinstance(a, Literal) and isinstance(b, Literal):
+        return a.key() == b.key()
+    return a is b
+
+
+def _written(
+    eqn: JaxprEqn,
+    loop: Scan | While,
+    producers: dict[Var, JaxprEqn],
+    histories: dict[Var, _History],
+) -> list[JaxprEqn]:
+    """The equation of a loop as it is written, and those of what else is read of its histories."""
+    outvars = list(eqn.outvars)
+    first = _num_counts(loop) + loop.num_carry
+    starts: list[int | None] = []
+    views: list[JaxprEqn] = []
+    reverse = isinstance(loop, Scan) and loop.reverse
+    for position in range(first, len(outvars)):
+        var = outvars[position]
+        history = histories.get(var)
+        starts.append(None if history is None else history.start)
+        if history is not None:
+            outvars[position] = history.whole
+            views.append(_rows(history.whole, var, 0 if reverse else 1, eqn))
+    invars = list(eqn.invars)
+    offsets: list[Size | None] = []
+    if isinstance(loop, Scan):
+        _, consts, carry, xs = loop.parts(eqn.invars)
+        invars = [*consts, *carry]
+        for x in xs:
+            rows = producers.get(x) if isinstance(x, Var) else None
+            base, offset = _base(x, rows)
+            offsets.append(offset)
+            if offset is not None:
+                invars.append(base)
+    written = WrittenLoop(loop, tuple(offsets), tuple(starts))
+    return [JaxprEqn(written, invars, outvars, eqn.source, eqn.phase), *views]
+
+
+def _base(x: Atom, rows: JaxprEqn | None) -> tuple[Atom, Size | None]:
+    """The array whose rows a loop runs over, and the first of them."""
+    if rows is not None and isinstance(rows.primitive, Iota) and len(rows.primitive.shape) == 1:
+        return x, None
+    if rows is not None and isinstance(rows.primitive, Slice):
+        part = rows.primitive
+        rest = zip(
+            part.start_indices[1:],
+            part.limit_indices[1:],
+            rows.invars[0].aval.shape[1:],
+            strict=True,
+        )
+        whole = all(same_size(a, 0) and same_size(b, size) for a, b, size in rest)
+        if whole and all(step == 1 for step in part.steps()):
+            return rows.invars[0], part.start_indices[0]
+    return x, 0
+
+
+def _rows(whole: Var, var: Var, first: int, eqn: JaxprEqn) -> JaxprEqn:
+    """What each step made, as a part of the history."""
+    rest = whole.aval.shape[1:]
+    size = var.aval.shape[0]
+    part = Slice((first, *[0] * len(rest)), (size + first, *rest), None)
+    return JaxprEqn(part, [whole], [var], eqn.source, eqn.phase)

@@ -1,0 +1,419 @@
+"""Loops: `for` and `while`, with the results of all steps in arrays made once, or in lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from s2s.control.scan import Scan
+from s2s.control.while_loop import While
+from s2s.ir.dims import same_shape, same_size
+from s2s.ir.dtypes import INT64
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
+from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
+from s2s_codegen.numpy_source.expression import Expression, index
+from s2s_codegen.numpy_source.loop_forms import WrittenLoop
+from s2s_codegen.numpy_source.memory import is_owned
+from s2s_codegen.numpy_source.scope import dtype_name
+from s2s_codegen.numpy_source.statements import Block, Line, Statement
+from s2s_codegen.numpy_source.write import Writer, write
+
+
+@write.register
+def write_loop(primitive: WrittenLoop, eqn: JaxprEqn, writer: Writer) -> None:
+    if isinstance(primitive.loop, Scan):
+        _For(primitive, primitive.loop, eqn, writer).write()
+    else:
+        _While(primitive, primitive.loop, eqn, writer).write()
+
+
+class _Stacked:
+    """A result of all steps: `var` outside, `made` in the body."""
+
+    def __init__(self, var: Var, made: Atom, start: int | None, is_list: bool) -> None:
+        self.var = var
+        self.made = made
+        self.start = start
+        self.is_list = is_list
+        self.name = ""
+
+
+class _Loop:
+    """A loop while it is written: what `for` and `while` have in common."""
+
+    def __init__(
+        self,
+        primitive: WrittenLoop,
+        eqn: JaxprEqn,
+        writer: Writer,
+        operands: tuple[Sequence[Atom], Sequence[Atom]],
+        num_counts: int,
+    ) -> None:
+        self.primitive = primitive
+        self.eqn = eqn
+        self.writer = writer
+        self.scope = writer.scope
+        self.inner = InnerWriter(primitive.body, writer)
+        self.consts, self.carry = operands
+        body = primitive.body.jaxpr
+        num_consts, num_carry = len(self.consts), len(self.carry)
+        self.const_vars = body.invars[:num_consts]
+        self.carry_vars = body.invars[num_consts : num_consts + num_carry]
+        self.row_vars = body.invars[num_consts + num_carry :]
+        self.carry_outs = body.outvars[:num_carry]
+        self.finals = eqn.outvars[num_counts : num_counts + num_carry]
+        self.stacked = [
+            _Stacked(var, made, start, self.is_list(var, made))
+            for var, made, start in zip(
+                eqn.outvars[num_counts + num_carry :],
+                body.outvars[num_carry:],
+                primitive.starts,
+                strict=True,
+            )
+        ]
+        self.names: list[str] = []
+        """What the carried values are called."""
+
+    def is_list(self, var: Var, made: Atom) -> bool:
+        """Whether a stacked result is a list of Python's."""
+        raise NotImplementedError
+
+    # -- before the loop ------------------------------------------------------------------------
+
+    def bind_constants(self) -> list[str]:
+        """Let the body read what does not change; returns the expressions."""
+        texts: list[str] = []
+        for var, atom in zip(self.const_vars, self.consts, strict=True):
+            expression = outer_expression(atom, var.name, self.writer)
+            self.inner.bind(var, expression)
+            texts.append(expression.text)
+        return texts
+
+    def start_carry(self, read: Sequence[str]) -> None:
+        """Name the carried values and give them their initial values. `read` are expressions that
+        the loop evaluates beside the body, or that the body reads."""
+        initial = [self.scope.whole(atom).text for atom in self.carry]
+        for position, (var, text) in enumerate(zip(self.carry_vars, initial, strict=True)):
+            needed = _words([*read, *initial[position + 1 :]])
+
+            def is_dead(other: Var, needed: set[str] = needed) -> bool:
+                return self.scope.names[other] not in needed and self.writer.is_dead(other)
+
+            name = self.scope.names.give(var, self.carry_hint(position), is_dead)
+            self.names.append(name)
+            if self._takes_over(position, needed):
+                self.inner.owned_inputs.add(var)
+                if not self._is_free(self.carry[position], text, needed):
+                    text = f"{text}.copy()"
+            if text != name:
+                self.writer.line(f"{name} = {text}")
+        for name, out in zip(self.names, self.carry_outs, strict=True):
+            if isinstance(out, Var) and out in self.inner.definitions:
+                self.inner.result_hints.setdefault(out, name)
+
+    def carry_hint(self, position: int) -> str:
+        """What a carried value is called."""
+        out, initial = self.carry_outs[position], self.carry[position]
+        candidates = [self.finals[position], out, self.carry_vars[position], initial]
+        named = [c.name for c in candidates if isinstance(c, Var) and c.name is not None]
+        return named[0] if named else "carry"
+
+    def _takes_over(self, position: int, needed: set[str]) -> bool:
+        """Whether the body may write into the array of a carried value."""
+        var, out = self.carry_vars[position], self.carry_outs[position]
+        definition = self.inner.definitions.get(out) if isinstance(out, Var) else None
+        alike = [o for o in self.carry_outs if o is out]
+        return (
+            bool(var.aval.shape)
+            and definition is not None
+            and is_owned(definition)
+            and len(alike) == 1
+            and self.inner.writes_into(var)
+        )
+
+    def _is_free(self, atom: Atom, text: str, needed: set[str]) -> bool:
+        """Whether the initial value is an array that nothing else refers to."""
+        plan = self.scope.plan
+        if isinstance(atom, Literal):
+            return True
+        definition = self.writer.definitions.get(atom)
+        if definition is None or not is_owned(definition):
+            return atom in self.writer.owned_inputs and self._is_last_use(atom)
+        return atom in plan.inlined or (self._is_last_use(atom) and text not in needed)
+
+    def _is_last_use(self, atom: Var) -> bool:
+        return self.scope.plan.storage_last_use.get(atom, -1) <= self.writer.position
+
+    def make_arrays(self, length: str) -> None:
+        """Make the arrays and lists for the results of all steps."""
+        for stacked in self.stacked:
+            hint = self.writer.hint(self.eqn, stacked.var)
+            stacked.name = self.scope.names.give(stacked.var, hint, self.writer.was_dead)
+            start = None if stacked.start is None else self.names[stacked.start]
+            if stacked.is_list:
+                self.scope.lists.add(stacked.var)
+                first = "" if start is None else self._kept(start, stacked)
+                self.writer.line(f"{stacked.name} = [{first}]")
+                continue
+            size = length if start is None else _plus_one(length)
+            self.writer.line(f"{stacked.name} = {self._empty(size, stacked.made)}")
+            if start is not None:
+                place = "-1" if self.primitive.reverse else "0"
+                self.writer.line(f"{stacked.name}[{place}] = {start}")
+
+    def _empty(self, size: str, made: Atom) -> str:
+        """`np.empty((t + 1, *h.shape))`"""
+        aval = made.aval
+        dtype = "" if aval.dtype.name == "float64" else f", dtype={dtype_name(aval.dtype)}"
+        if not aval.shape:
+            return f"np.empty({size}{dtype})"
+        like = next(
+            (
+                name
+                for name, var in zip(self.names, self.carry_vars, strict=True)
+                if same_shape(var.aval.shape, aval.shape)
+            ),
+            None,
+        )
+        if like is None or all(isinstance(s, int) for s in aval.shape):
+            rest = ", ".join(self.scope.size(s).text for s in aval.shape)
+        else:
+            rest = f"*{like}.shape"
+        return f"np.empty(({size}, {rest}){dtype})"
+
+    # -- the body -------------------------------------------------------------------------------
+
+    def write_body(self, number: str | None, rows: Sequence[Statement]) -> list[Statement]:
+        """The statements of a step. `number` is the variable that numbers the steps."""
+        inner = self.inner
+        entering = [s for s in self.stacked if s.made in self.carry_vars]
+        before = [*rows, *[self._store(s, number) for s in entering]]
+        inner.write()
+        pairs = [
+            (name, inner.scope.whole(out).text)
+            for name, out in zip(self.names, self.carry_outs, strict=True)
+        ]
+        ends = [self._store(s, number) for s in self.stacked if s not in entering]
+        return [*before, *inner.statements, *self._ordered(assignments(pairs), ends)]
+
+    def _ordered(self, pending: list[Statement], stores: list[Statement]) -> list[Statement]:
+        return [*stores, *pending] if pending else stores
+
+    def _store(self, stacked: _Stacked, number: str | None) -> Statement:
+        """Keep a step's result."""
+        text = self.inner.scope.whole(stacked.made).text
+        if stacked.is_list:
+            return Line(f"{stacked.name}.append({self._kept(text, stacked)})")
+        assert number is not None
+        in_front = stacked.start is not None and not self.primitive.reverse
+        place = f"{number} + 1" if in_front else number
+        return Line(f"{stacked.name}[{place}] = {text}")
+
+    def _kept(self, text: str, stacked: _Stacked) -> str:
+        """A value to keep in a list: a copy if its array is written into later."""
+        changes = stacked.made in self.inner.owned_inputs or any(
+            out is stacked.made and var in self.inner.owned_inputs
+            for out, var in zip(self.carry_outs, self.carry_vars, strict=True)
+        )
+        return f"{text}.copy()" if changes else text
+
+    def finish(self) -> None:
+        """Let the results outside of the loop be called what they are called at its end."""
+        for name, var in zip(self.names, self.finals, strict=True):
+            self.scope.names.hold(var, name)
+
+
+class _For(_Loop):
+    """`for i in range(n):`, or over the rows of arrays."""
+
+    def __init__(self, primitive: WrittenLoop, scan: Scan, eqn: JaxprEqn, writer: Writer) -> None:
+        consts = eqn.invars[: scan.num_consts]
+        carry = eqn.invars[scan.num_consts : scan.num_consts + scan.num_carry]
+        self.arrays = list(eqn.invars[scan.num_consts + scan.num_carry :])
+        self.scan = scan
+        super().__init__(primitive, eqn, writer, (consts, carry), 0)
+
+    def is_list(self, var: Var, made: Atom) -> bool:
+        scalar = made.aval.weak_type and not made.aval.shape
+        return scalar and not self.primitive.reverse and _only_rows_are_read(var, self.writer)
+
+    def write(self) -> None:
+        """Write the loop."""
+        bases = [outer_expression(array, None, self.writer) for array in self.arrays]
+        constants = self.bind_constants()
+        self.start_carry([*constants, *[base.text for base in bases]])
+        length = self.scope.size(self.scan.length).text
+        self.make_arrays(length)
+        by_number = (
+            not bases
+            or any(not stacked.is_list for stacked in self.stacked)
+            or any(offset is None or not same_size(offset, 0) for offset in self.primitive.offsets)
+        )
+        if by_number:
+            number = self._number()
+            rows = self._rows_by_number(bases, number)
+            steps = f"range({length})"
+            header = f"for {number} in {f'reversed({steps})' if self.primitive.reverse else steps}:"
+        else:
+            number, rows = None, []
+            header = self._over_rows(bases)
+        body = self.write_body(number, rows)
+        self.writer.statements.append(Block(header, body))
+        self.finish()
+
+    def _number(self) -> str:
+        """The variable that numbers the steps: as the user calls it, or i, j, k."""
+        own = [
+            var.name
+            for var, offset in zip(self.row_vars, self.primitive.offsets, strict=True)
+            if offset is None and var.name is not None
+        ]
+        var = Var(ShapedArray((), INT64))
+        hint = own[0] if own else self.scope.names.first_free("ijk", self.inner.is_dead)
+        name = self.inner.introduce(var, hint)
+        self.inner.pinned.add(var)
+        return name
+
+    def _rows_by_number(self, bases: Sequence[Expression], number: str) -> list[Statement]:
+        """Let the body read rows as `x[i]`; what is read more than once has a name."""
+        lines: list[Statement] = []
+        remaining = iter(zip(self.arrays, bases, strict=True))
+        for var, offset in zip(self.row_vars, self.primitive.offsets, strict=True):
+            if offset is None:
+                self.inner.bind(var, Expression(number))
+                continue
+            array, base = next(remaining)
+            place = number if same_size(offset, 0) else f"{number} + {self.scope.size(offset).text}"
+            row = index(base, [place])
+            if self.inner.times_read(var) < 2:
+                self.inner.bind(var, row)
+                continue
+            name = self._name_row(var, array)
+            lines.append(Line(f"{name} = {row.text}"))
+        return lines
+
+    def _name_row(self, var: Var, array: Atom) -> str:
+        hint = var.name or _one_of(array.name if isinstance(array, Var) else None)
+        return self.scope.names.give(var, hint, self.inner.is_dead)
+
+    def _over_rows(self, bases: Sequence[Expression]) -> str:
+        names = [
+            self._name_row(var, array)
+            for var, array in zip(self.row_vars, self.arrays, strict=True)
+        ]
+        texts = [base.text for base in bases]
+        if self.primitive.reverse:
+            texts = [f"reversed({text})" for text in texts]
+        rows = texts[0] if len(texts) == 1 else f"zip({', '.join(texts)})"
+        return f"for {', '.join(names)} in {rows}:"
+
+
+class _While(_Loop):
+    """`while condition:`"""
+
+    def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
+        self.loop = loop
+        self.cond_consts, consts, carry = loop.parts(eqn.invars)
+        super().__init__(primitive, eqn, writer, (consts, carry), int(loop.steps is not None))
+
+    def is_list(self, var: Var, made: Atom) -> bool:
+        return True
+
+    def write(self) -> None:
+        """Write the loop."""
+        condition = InnerWriter(self.loop.cond_jaxpr, self.writer)
+        invars = self.loop.cond_jaxpr.jaxpr.invars
+        texts = self.bind_constants()
+        for var, atom in zip(invars, self.cond_consts, strict=False):
+            expression = outer_expression(atom, var.name, self.writer)
+            condition.bind(var, expression)
+            texts.append(expression.text)
+        self.start_carry(texts)
+        self.make_arrays("")
+        counter = self._counter()
+        for var, name in zip(invars[len(self.cond_consts) :], self.names, strict=True):
+            condition.bind(var, Expression(name))
+        condition.write()
+        test = condition.scope.whole(self.loop.cond_jaxpr.jaxpr.outvars[0])
+        body = self.write_body(None, [])
+        if counter is not None:
+            body.append(Line(f"{counter} += 1"))
+        if condition.statements:
+            stop = Block(f"if not {test.within_not}:", [Line("break")])
+            self.writer.statements.append(
+                Block("while True:", [*condition.statements, stop, *body])
+            )
+        else:
+            self.writer.statements.append(Block(f"while {test.text}:", body))
+        self.finish()
+        self._finish_count(counter)
+        self._finish_lists()
+
+    def _counter(self) -> str | None:
+        """The variable that counts the steps, if no list is as long as there are steps."""
+        if self.loop.steps is None or any(s.start is None for s in self.stacked):
+            return None
+        name = self.writer.introduce(Var(ShapedArray((), INT64)), "steps")
+        self.writer.line(f"{name} = 0")
+        return name
+
+    def _finish_count(self, counter: str | None) -> None:
+        if self.loop.steps is None:
+            return
+        count = self.eqn.outvars[0]
+        text = counter or next(f"len({s.name})" for s in self.stacked if s.start is None)
+        if count in self.scope.plan.last_use:
+            name = self.scope.names.give(count, "steps", self.writer.is_dead)
+            if name != text:
+                self.writer.line(f"{name} = {text}")
+            text = name
+        elif counter is not None:
+            self.scope.names.hold(count, counter)
+        self.scope.size_names[str(self.loop.steps)] = text
+
+    def _finish_lists(self) -> None:
+        """Make arrays of the lists of which more than the rows is read."""
+        for stacked in self.stacked:
+            if not _only_rows_are_read(stacked.var, self.writer):
+                self.scope.lists.discard(stacked.var)
+                aval = stacked.made.aval
+                dtype = dtype_name(aval.dtype)
+                sizes = ", ".join(self.scope.size(size).text for size in aval.shape)
+                array = f"np.array({stacked.name}, dtype={dtype})"
+                if aval.shape:
+                    array += f".reshape(-1, {sizes})"
+                self.writer.line(f"{stacked.name} = {array}")
+
+
+def _only_rows_are_read(var: Var, writer: Writer) -> bool:
+    """Whether an array is read by loops alone, row by row."""
+    if var in writer.results:
+        return False
+    for eqn in writer.jaxpr.eqns:
+        if var not in eqn.invars:
+            continue
+        if isinstance(eqn.primitive, WrittenLoop) and isinstance(eqn.primitive.loop, Scan):
+            scan = eqn.primitive.loop
+            others = eqn.invars[: scan.num_consts + scan.num_carry]
+            if var not in others:
+                continue
+        return False
+    return True
+
+
+def _one_of(name: str | None) -> str:
+    """What a row of `xs` is called: `x`."""
+    if name is None:
+        return "row"
+    base = name.removesuffix("_steps")
+    if base == name and name.endswith("s") and len(name) > 1:
+        base = name[:-1]
+    return base if base != name else f"{name}_row"
+
+
+def _plus_one(length: str) -> str:
+    return str(int(length) + 1) if length.isdecimal() else f"{length} + 1"
+
+
+def _words(texts: Sequence[str]) -> set[str]:
+    return {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
