@@ -262,6 +262,7 @@ class Floor(LocallyConstant):
     kinds = "f"
     name = "floor"
     numpy = "np.floor({0})"
+    math = "float(math.floor({0}))"
     stablehlo = "floor"
 
 
@@ -271,6 +272,7 @@ class Ceil(LocallyConstant):
     kinds = "f"
     name = "ceil"
     numpy = "np.ceil({0})"
+    math = "float(math.ceil({0}))"
     stablehlo = "ceil"
 
 
@@ -280,6 +282,7 @@ class Trunc(LocallyConstant):
     kinds = "f"
     name = "trunc"
     numpy = "np.trunc({0})"
+    math = "float(math.trunc({0}))"
 
 
 class Round(LocallyConstant):
@@ -386,6 +389,7 @@ class Sign(LocallyConstant):
     kinds = "iuf"
     name = "sign"
     numpy = "np.sign({0})"
+    math = "math.copysign(bool({0}), {0})"
     stablehlo = "sign"
 
 
