@@ -132,6 +132,11 @@ class Builder:
             if const is original or const.tobytes() == original.tobytes():
                 return var
         if isinstance(value, Tracer):
+            if not any(value.builder is builder for builder in _builders):
+                raise TypeError(
+                    f"{value} was computed inside of a function whose trace has ended; "
+                    "it must be returned from that function to be used outside of it"
+                )
             const, name = tracer_of(value.builder, value.variable), value.variable.name
             original = const
         else:
@@ -314,7 +319,8 @@ def inline(closed: ClosedJaxpr, *args: Value) -> list[Value]:
     """The results of a jaxpr on given values: copied into the builder in force, or evaluated."""
     if not _builders:
         return evaluate(closed, *args)
-    return walk(closed, args, copy_equation)
+    results = walk(closed, args, copy_equation)
+    return [r.value if isinstance(r, Literal) else r for r in results]
 
 
 def inline_call(closed: ClosedJaxpr, *args: Value, as_phase: Phase | None = None) -> list[Value]:
