@@ -13,7 +13,7 @@ from s2s.errors import UserError
 from s2s.frontend.argument_types.types import Static
 from s2s.frontend.traced import NO_DEFAULT, Parameter
 from s2s.ir.dims import names_of
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Literal, ShapedArray
+from s2s.ir.jaxpr import ClosedJaxpr, Literal, ShapedArray
 from s2s.tree import TreeDef
 from s2s_codegen.numpy_source import branches as _branches, loops as _loops, spell as _rules
 from s2s_codegen.numpy_source.calls import joined, write_callees
@@ -34,7 +34,7 @@ from s2s_codegen.numpy_source.format import INDENT, format_statements, signature
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.statements import BLANK, Block, Comment, Line, Statement, plain_lines
-from s2s_codegen.numpy_source.write import Writer, identifier, name_sizes
+from s2s_codegen.numpy_source.write import Writer, name_sizes
 
 __all__ = ["compile_jaxpr", "render"]
 
