@@ -76,7 +76,9 @@ def _select(which: Any, *cases: Any) -> Any:
 
 
 def _index(primitive: Any) -> tuple[slice, ...]:
-    ends = zip(primitive.start_indices, primitive.limit_indices, primitive.part.steps())
+    ends = zip(
+        primitive.start_indices, primitive.limit_indices, primitive.part.steps(), strict=True
+    )
     return tuple(slice(*end) for end in ends)
 
 

@@ -113,48 +113,40 @@ def last(*values: Any) -> Any:
 
 # -- changes in place -----------------------------------------------------------------------------
 
-_OUT_OF_PLACE = "np.where(mask, new, x), np.concatenate([...]) or np.stack([...])"
 
-
-def inplace(symbol: str, left: Any, right: Any, is_part: bool = False) -> Any:
-    """`left += right` and the like: rebinds scalars, changes arrays.
-
-    With `is_part`, the result is then assigned to an element, entry or attribute.
-    """
-    instead = _OUT_OF_PLACE if is_part else f"x = x {symbol[:-1]} y"
-    if isinstance(left, Tracer):
-        if left.aval.shape == ():
-            return OPERATORS[symbol[:-1]](left, right)
-        raise _update(f"`{symbol}` changes an array in place", instead)
-    if builder_in_force() is None:
+def inplace(symbol: str, left: Any, right: Any) -> Any:
+    """`left += right` and the like: gives numbers a new value, and changes arrays."""
+    if isinstance(left, Tracer) or builder_in_force() is None:
         return IN_PLACE[symbol](left, right)
     if isinstance(left, np.ndarray):
         if is_traced_inside(right):
-            if _is_rank_0(left):
+            if np.ndim(left) == 0:
                 return OPERATORS[symbol[:-1]](left, right)
-            raise _update(f"`{symbol}` changes an array in place", instead)
+            raise _not_traced()
         leaks.changed(left, "an array")
     elif type(left) in (list, dict, set):
         leaks.stored(right, f"a {type(left).__name__}")
     return IN_PLACE[symbol](left, right)
 
 
-def _is_rank_0(array: Any) -> bool:
-    return array.shape == ()
-
-
 def set_item(value: Any, container: Any, index: Any) -> None:
     """`container[index] = value`."""
-    if builder_in_force() is not None:
-        if isinstance(container, Tracer):
-            raise _update("this assigns to elements of an array", _OUT_OF_PLACE)
+    if builder_in_force() is not None and not isinstance(container, Tracer):
         if isinstance(container, np.ndarray):
             if is_traced_inside((value, index)):
-                raise _update("this assigns to elements of an array", _OUT_OF_PLACE)
+                raise _not_traced()
             leaks.changed(container, "an array")
         else:
             leaks.stored(value, f"a {type(container).__name__}")
     container[index] = value
+
+
+def _not_traced() -> UserError:
+    return mistake(
+        "a value that depends on the arguments is put into an array that does not, and that may "
+        "live on outside of the function. Make a new array in the function for it: begin with "
+        "np.zeros, np.zeros_like or np.full."
+    )
 
 
 def delete_item(container: Any, index: Any) -> None:
@@ -162,10 +154,6 @@ def delete_item(container: Any, index: Any) -> None:
     if isinstance(container, Tracer):
         raise mistake("elements of an array cannot be deleted. Use a slice without them instead.")
     del container[index]
-
-
-def _update(what: str, instead: str) -> UserError:
-    return mistake(f"{what}, which is not supported yet. Make a new one instead: {instead}.")
 
 
 def set_attribute(value: Any, owner: Any, attribute: str) -> None:

@@ -6,21 +6,40 @@ stands for one, and takes part in NumPy's functions through NumPy's own protocol
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
 from s2s.ir.dims import Dim, Shape, Size, UndecidedDimension, number_of_size
 from s2s.ir.dtypes import DType
-from s2s.numpy import creation, indexing, shaping
+from s2s.ir.jaxpr import Var
+from s2s.numpy import creation, indexing, linear, mutation, shaping
 from s2s.numpy.broadcasting import another
 from s2s.numpy.operators import Operators
 from s2s.numpy.promotion import convert, element_type
 from s2s.numpy.registry import COUNTERPARTS, Counterpart, mistake, public_name
+from s2s.numpy.views import (
+    Steps,
+    followed_by,
+    is_repeated,
+    is_surely_view,
+    read,
+    steps_between,
+    written,
+)
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
-from s2s.trace import builder_in_force, known_value, tracer_type
+from s2s.trace import (
+    Builder,
+    Tracer,
+    appending_to,
+    builder_in_force,
+    known_value,
+    tracer_of,
+    tracer_type,
+)
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,7 +58,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 class TracedArray(Operators):
     """A traced NumPy array, NumPy scalar, or Python number."""
 
-    __slots__ = ()
+    __slots__ = ("_original",)
 
     __array_priority__ = 1000.0
 
@@ -157,7 +176,7 @@ class TracedArray(Operators):
                 f"s2s cannot loop over the rows of an array whose number of rows, {length}, is a "
                 "name; give it a number in the types of the arguments"
             ) from None
-        return iter([indexing.getitem(self, row) for row in rows])
+        return iter([self[row] for row in rows])
 
     def __reversed__(self) -> Iterator[Value]:
         return reversed(list(self))
@@ -166,13 +185,45 @@ class TracedArray(Operators):
         raise mistake("`in` asks for the values of an array; use np.any(array == item)")
 
     def __getitem__(self, index: Any) -> Value:
-        return indexing.getitem(self, index)
+        result = indexing.getitem(self, index)
+        return view(result, self) if indexing.is_view(index, result) else result
 
-    def __setitem__(self, index: Any, value: Any) -> NoReturn:
-        raise mistake(
-            "s2s does not support changing an array in place yet; build a new array, for example "
-            "with np.where, np.concatenate or np.stack"
-        )
+    def __setitem__(self, index: Any, value: Any) -> None:
+        mutation.set_item(self, index, value)
+
+    # -- changes in place -----------------------------------------------------------------------
+
+    def target(self, steps: Steps) -> tuple[TracedArray, Steps]:
+        """The array whose elements are those that steps from this one lead to, and the steps."""
+        return self, steps
+
+    def is_part(self, owner: TracedArray, steps: Steps) -> bool:
+        """Whether these are, as a view, the elements of `owner` that the steps lead to."""
+        return False
+
+    @property
+    def original(self) -> Tracer:
+        """The elements that the array had when it was made."""
+        try:
+            return self._original
+        except AttributeError:
+            return tracer_of(self.builder, self.variable)
+
+    def assign(self, value: Value) -> None:
+        """Make these the elements of the array, for all who hold it. Of the same type."""
+        self._original = self.original
+        mutation.note_change(self)
+        builder = self.builder
+        atom = builder.atom(value)
+        assert isinstance(atom, Var)
+        if atom.name is None:
+            atom.name = self.variable.name
+        self.variable = atom
+
+    def change(self, operator: str, result: Value) -> Value:
+        """`x += y`, where `result` is x + y: the array itself, with other elements."""
+        mutation.assign_result(self, operator, result)
+        return self
 
     # -- shapes and types -----------------------------------------------------------------------
 
@@ -180,24 +231,24 @@ class TracedArray(Operators):
     def T(self) -> Value:
         """The axes in reverse order."""
         self.require_array("T")
-        return shaping.transpose(self)
+        return view(shaping.transpose(self), self)
 
     @property
     def mT(self) -> Value:
         """The last two axes exchanged."""
         self.require_array("mT")
-        return shaping.matrix_transpose(self)
+        return view(shaping.matrix_transpose(self), self)
 
     @property
     def flat(self) -> Value:
         """The elements in row-major order."""
         self.require_array("flat")
-        return shaping.ravel(self)
+        return view(shaping.ravel(self), self)
 
     @property
     def real(self) -> Value:
         """The array itself, which is real."""
-        return another(self, self)
+        return view(another(self, self), self)
 
     @property
     def imag(self) -> Value:
@@ -213,27 +264,31 @@ class TracedArray(Operators):
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Value:
         """The elements in row-major order as an array of another shape; one size may be -1."""
         self.require_array("reshape")
-        return shaping.reshape(self, shape[0] if len(shape) == 1 else shape, order)
+        return view(shaping.reshape(self, shape[0] if len(shape) == 1 else shape, order), self)
 
     def ravel(self, order: str = "C") -> Value:
         """The elements in row-major order along one axis."""
         self.require_array("ravel")
-        return shaping.ravel(self, order)
+        return view(shaping.ravel(self, order), self)
 
-    flatten = ravel
+    def flatten(self, order: str = "C") -> Value:
+        """A new array of the elements in row-major order along one axis."""
+        self.require_array("flatten")
+        return another(shaping.ravel(self, order), self)
 
     def transpose(self, *axes: Any) -> Value:
         """The axes in the given order, or reversed."""
         self.require_array("transpose")
-        return shaping.transpose(self, (axes[0] if len(axes) == 1 else axes) if axes else None)
+        order = (axes[0] if len(axes) == 1 else axes) if axes else None
+        return view(shaping.transpose(self, order), self)
 
     def swapaxes(self, axis1: Any, axis2: Any) -> Value:
         """Two axes exchanged."""
-        return shaping.swapaxes(self, axis1, axis2)
+        return view(shaping.swapaxes(self, axis1, axis2), self)
 
     def squeeze(self, axis: Any = None) -> Value:
         """Without the axes of size 1."""
-        return shaping.squeeze(self, axis)
+        return view(shaping.squeeze(self, axis), self)
 
     def astype(
         self,
@@ -272,6 +327,11 @@ class TracedArray(Operators):
         self.require_array("item")
         return indexing.as_python_number(self, index)
 
+    def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Value:
+        """The elements on a diagonal of two axes, along a new last axis; read-only."""
+        self.require_array("diagonal")
+        return view(linear.diagonal(self, offset, axis1, axis2), self, is_writable=False)
+
     # -- methods that are functions of NumPy's ---------------------------------------------------
 
     all = _method(np.all)
@@ -281,7 +341,6 @@ class TracedArray(Operators):
     clip = _method(np.clip)
     cumprod = _method(np.cumprod)
     cumsum = _method(np.cumsum)
-    diagonal = _method(np.diagonal)
     dot = _method(np.dot)
     max = _method(np.max)
     mean = _method(np.mean)
@@ -294,6 +353,88 @@ class TracedArray(Operators):
     take = _method(np.take)
     trace = _method(np.trace)
     var = _method(np.var)
+
+
+class View(TracedArray):
+    """An array that shares its elements with another, its `owner`, which is no view itself."""
+
+    __slots__ = ("_builder", "_seen", "_variable", "owner", "refused", "steps")
+
+    def __init__(self, owner: TracedArray, steps: Steps, part: Tracer, refused: str) -> None:
+        self.owner = owner
+        self.steps = steps
+        self.refused = refused
+        """Why it cannot be written to, nor read again once the owner was changed, if so."""
+        self._seen: Var = owner.variable
+        self._builder = part.builder
+        self._variable = part.variable
+
+    @property
+    def builder(self) -> Builder:  # type: ignore[override]
+        """The builder that the elements as they are now belong to."""
+        self._refresh()
+        return self._builder
+
+    @property
+    def variable(self) -> Var:  # type: ignore[override]
+        """The variable of the elements as they are now."""
+        self._refresh()
+        return self._variable
+
+    def _refresh(self) -> None:
+        """Take the elements from the owner again if it was changed since."""
+        now = self.owner.variable
+        if now is self._seen:
+            return
+        if self.refused == _UNCERTAIN:
+            raise mistake(_UNCERTAIN)
+        home = self.owner.builder
+        with appending_to(home):
+            part = read(tracer_of(home, now), self.steps)
+        if part.variable.name is None:
+            part.variable.name = self._variable.name
+        self._seen, self._builder, self._variable = now, home, part.variable
+
+    def target(self, steps: Steps) -> tuple[TracedArray, Steps]:
+        if self.refused:
+            raise mistake(self.refused)
+        return self.owner, followed_by(self.steps, steps)
+
+    def assign(self, value: Value) -> None:
+        owner, steps = self.target(())
+        owner.assign(written(owner, steps, value))
+
+    def is_part(self, owner: TracedArray, steps: Steps) -> bool:
+        return self.owner is owner and self.steps == steps
+
+
+_UNCERTAIN = (
+    "it depends on how the array lies in memory whether NumPy makes a copy here or shares the "
+    "elements with the array it is made from, and one of the two is changed; write .copy() "
+    "behind it if it shall be an array of its own"
+)
+_READ_ONLY = "NumPy's result here is read-only, and cannot be assigned to; write .copy() behind it"
+
+
+def view(result: Any, base: Any, is_writable: bool = True) -> Any:
+    """The result of a function that gives views, as a view of the array it was made from."""
+    if isinstance(result, (list, tuple)):
+        parts = [view(part, base, is_writable) for part in cast("list[Any]", result)]
+        return parts if isinstance(result, list) else tuple(parts)
+    if not isinstance(base, TracedArray) or not isinstance(result, TracedArray) or result is base:
+        return result
+    steps = steps_between(base, result)
+    if steps is None:
+        return result
+    refused = "" if is_writable and not is_repeated(base, steps) else _READ_ONLY
+    owner = base.owner if isinstance(base, View) else base
+    before = base.steps if isinstance(base, View) else ()
+    if not is_surely_view(owner.original, before, steps):
+        refused = _UNCERTAIN
+    if isinstance(base, View):
+        refused = base.refused or refused
+        base, steps = base.owner, followed_by(base.steps, steps)
+    return View(base, steps, result, refused)
 
 
 def _call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -309,6 +450,30 @@ def _number_of_size(size: Dim) -> Value:
         raise TypeError(f"the size {size} has no value outside of a trace")
     return lax.dim_as_value(size)
 
+
+def _with_views(numpy: Callable[..., Any], is_writable: bool) -> None:
+    """Make the counterpart of a function give views of its first argument."""
+    counterpart = COUNTERPARTS[numpy]
+
+    @functools.wraps(counterpart)
+    def with_views(*args: Any, **kwargs: Any) -> Any:
+        result = counterpart(*args, **kwargs)
+        base = args[0] if args else next(iter(kwargs.values()))
+        return view(result, base, is_writable)
+
+    COUNTERPARTS[numpy] = with_views
+
+
+for _function in (
+    *(np.reshape, np.ravel, np.squeeze, np.expand_dims),
+    *(np.transpose, np.matrix_transpose, np.linalg.matrix_transpose, np.swapaxes),
+    *(np.moveaxis, np.rollaxis, np.flip, np.fliplr, np.flipud, np.rot90),
+    *(np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.real),
+    *(getattr(np, name) for name in ("unstack",) if hasattr(np, name)),
+):
+    _with_views(_function, is_writable=True)
+for _function in (np.diagonal, np.diag, np.broadcast_to):
+    _with_views(_function, is_writable=False)
 
 tracer_type[0] = TracedArray
 number_of_size[:] = [_number_of_size]

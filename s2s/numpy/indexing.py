@@ -65,6 +65,18 @@ def getitem(value: Any, index: Any) -> Value:
     return another(result, value)
 
 
+def is_view(index: Any, result: Value) -> bool:
+    """Whether the result of `value[index]` shares its elements with the value: the index has only
+    integers, slices, `...` and None, and the result is not a number."""
+    items = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
+    if not shape_of(result):
+        return any(item is Ellipsis for item in items)
+    return not any(
+        isinstance(item, (list, tuple, bool, np.bool_)) or (_is_array(item) and shape_of(item))
+        for item in items
+    )
+
+
 def _removed(index: Index, axis: int) -> bool:
     return axis in index.integers or axis in index.arrays
 

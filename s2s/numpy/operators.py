@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from s2s.numpy import arithmetic, linear, logical, powers
 from s2s.numpy.registry import mistake
 from s2s.numpy.ufuncs import TracedUfunc
 from s2s.primitive import Value
 from s2s.trace import Tracer
-
-_IN_PLACE = (
-    "s2s does not support changing an array in place yet; "
-    "write `{name} = {name} {operator} ...` with a new array instead of `{operator}=`"
-)
 
 
 class Operators(Tracer):
@@ -146,11 +141,16 @@ class Operators(Tracer):
 
     # -- in place -------------------------------------------------------------------------------
 
+    def change(self, operator: str, result: Value) -> Value:
+        """Make `result` the elements of the array: what `x += y` does."""
+        raise NotImplementedError
+
     def _in_place(self, operator: str, function: TracedUfunc, other: Any) -> Value:
-        """`x += y`: a new value for a number; an array would change for all who hold it."""
-        if self.variable.aval.shape:
-            raise mistake(_IN_PLACE.format(name=self.variable.name or "x", operator=operator))
-        return function.infix(self, other)
+        """`x += y`: a new value for a number; an array changes for all who hold it."""
+        result = function.infix(self, other)
+        if result is NotImplemented or not self.variable.aval.shape:
+            return result
+        return self.change(operator, result)
 
     def __iadd__(self, other: Any) -> Value:
         return self._in_place("+", arithmetic.add, other)
@@ -188,5 +188,5 @@ class Operators(Tracer):
     def __irshift__(self, other: Any) -> Value:
         return self._in_place(">>", logical.right_shift, other)
 
-    def __imatmul__(self, other: Any) -> NoReturn:
-        raise mistake(_IN_PLACE.format(name=self.variable.name or "x", operator="@"))
+    def __imatmul__(self, other: Any) -> Value:
+        return self.change("@", linear.infix_matmul(self, other))

@@ -191,23 +191,6 @@ def test_refused_functions_say_why():
         assert str(error.value) == reason
 
 
-def test_an_array_is_not_changed_in_place():
-    def statement(text):
-        def fun(x):
-            exec(text, {"np": np, "x": x})
-            return x
-
-        return fun
-
-    for text in ("x[0] = 1.0", "x[0] += 1.0"):
-        with pytest.raises(UserError, match="does not support changing an array in place"):
-            traced(statement(text), M)
-    with pytest.raises(
-        UserError, match=r"write `x = x \+ \.\.\.` with a new array instead of `\+=`"
-    ):
-        traced(statement("x += 1.0"), M)
-
-
 def test_in_place_operators_of_numbers_rebind():
     def fun(x):
         y = x

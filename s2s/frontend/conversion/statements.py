@@ -145,10 +145,8 @@ class Statements(Expressions):
         value: ast.expr = self.visit(node.value)
         operator = placed(ast.Constant(f"{OPERATORS[type(node.op)]}="), node)
 
-        def updated(old: ast.expr, *is_part: ast.expr) -> ast.expr:
-            return self.hook("inplace", operator, old, value, *is_part, at=node)
-
-        true = placed(ast.Constant(True), node)
+        def updated(old: ast.expr) -> ast.expr:
+            return self.hook("inplace", operator, old, value, at=node)
 
         match node.target:
             case ast.Name(name):
@@ -163,7 +161,7 @@ class Statements(Expressions):
                 keep, container = self.kept(self.visit(container))
                 keep_index, index = self.kept(self.index(self.visit(index)))
                 old = placed(ast.Subscript(keep, keep_index, ast.Load()), node.target)
-                new = updated(old, true)
+                new = updated(old)
                 return [self.expression(self.hook("set_item", new, container, index, at=node))]
 
     def kept(self, value: ast.expr) -> tuple[ast.expr, ast.expr]:

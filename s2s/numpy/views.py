@@ -1,0 +1,286 @@
+"""Arrays that share elements: the way from an array to a view of it, read and written.
+
+A view is reached by steps that only say where elements stand: slices, reshapes, transposes.
+
+    row = A[1:, k]          read:     b = slice A; row = squeeze b
+    row[...] = v            written:  b' = reshape v; A' = update_slice A b'
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from s2s.ir.dims import Shape, Size, same_shape, same_size
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
+from s2s.primitive import Primitive, Value
+from s2s.primitives import functions as lax
+from s2s.primitives.arithmetic import Add, Sub
+from s2s.primitives.contractions import DotGeneral
+from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape, Transpose
+from s2s.primitives.creation import Iota
+from s2s.primitives.families import Elementwise
+from s2s.primitives.indexing import Gather, Scatter
+from s2s.primitives.joining import Concatenate, Stack
+from s2s.primitives.layout import Rev, Slice, Squeeze
+from s2s.primitives.updates import UpdateSlice
+from s2s.trace import Tracer, aval, bind, builder_in_force, tracer_of
+
+_STEPS = (BroadcastInDim, Gather, Reshape, Rev, Slice, Squeeze, Transpose)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step from an array to its view; `indices` are a gather's."""
+
+    primitive: Primitive
+    indices: tuple[Atom, ...]
+    builder: Any
+
+    def result(self, x: ShapedArray) -> ShapedArray:
+        """The type of what the step takes of an array of type x."""
+        return self.primitive.abstract(x, *[index.aval for index in self.indices])
+
+    def read(self, x: Value) -> Value:
+        """What the step takes of an array."""
+        return bind(self.primitive, x, *self._operands())
+
+    def write(self, x: Value, part: Value, add: bool) -> Value:
+        """The array x after `part` was put, or added, where the step takes its elements from."""
+        primitive, shape = self.primitive, aval(x).shape
+        if isinstance(primitive, Slice):
+            return lax.update_slice(x, part, primitive, add=add)
+        if isinstance(primitive, Gather):
+            numbers = primitive.dimension_numbers.of_scatter()
+            put = lax.scatter_add if add else lax.scatter
+            indices = self._operands()
+            unique = all(aval(index).ndim == 0 for index in indices)
+            return put(x, indices, part, numbers, unique_indices=unique, mode=primitive.mode)
+        whole = self._undone(part, shape)
+        return lax.add(x, whole) if add else whole
+
+    def _undone(self, part: Value, shape: Shape) -> Value:
+        match self.primitive:
+            case Transpose():
+                return lax.transpose(part, self.primitive.inverse())
+            case Rev(dimensions):
+                return lax.rev(part, dimensions)
+            case _:
+                return lax.reshape(part, shape)
+
+    def _operands(self) -> list[Value]:
+        return [i if isinstance(i, Literal) else tracer_of(self.builder, i) for i in self.indices]
+
+    @property
+    def selects(self) -> bool:
+        """Whether there may be elements that the step does not take."""
+        return isinstance(self.primitive, (Gather, Slice))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the step may take an element more than once."""
+        return isinstance(self.primitive, Gather) and any(i.aval.shape for i in self.indices)
+
+
+Steps: TypeAlias = "tuple[Step, ...]"
+
+
+def steps_between(array: Tracer, part: Tracer) -> Steps | None:
+    """The steps by which `part` was taken from `array`; None if it was not."""
+    builder = part.builder
+    goal = builder.atom(array)
+    found: list[Step] = []
+    at: Var = part.variable
+    while at is not goal:
+        eqn = builder.producer(tracer_of(builder, at))
+        if eqn is None or not _is_step(eqn):
+            return None
+        x, *indices = eqn.invars
+        if isinstance(x, Literal):
+            return None
+        found.append(Step(eqn.primitive, tuple(indices), builder))
+        at = x
+    return followed_by((), tuple(reversed(found)))
+
+
+def followed_by(steps: Steps, more: Steps) -> Steps:
+    """The steps and then some more, slices of slices as one."""
+    return functools.reduce(_followed_by, more, steps)
+
+
+def _is_step(eqn: JaxprEqn) -> bool:
+    return isinstance(eqn.primitive, _STEPS)
+
+
+def _followed_by(steps: Steps, step: Step) -> Steps:
+    """The steps and one more: a slice of a row is one slice of the array, and then the row."""
+    part = step.primitive
+    if not steps or not isinstance(part, Slice):
+        return (*steps, step)
+    *before, last = steps
+    if isinstance(last.primitive, Squeeze):
+        inner = _of_unsqueezed(part, last.primitive.dimensions)
+        return (*_followed_by(tuple(before), Step(inner, (), step.builder)), last)
+    if isinstance(last.primitive, Slice):
+        return (*before, Step(_of_slice(last.primitive, part), (), step.builder))
+    return (*steps, step)
+
+
+def _of_unsqueezed(part: Slice, dimensions: Sequence[int]) -> Slice:
+    """A slice of an array without some axes of size 1, as one of the array that has them."""
+    starts, limits, steps = (
+        list(part.start_indices),
+        list(part.limit_indices),
+        list(part.steps()),
+    )
+    for axis in sorted(dimensions):
+        starts.insert(axis, 0)
+        limits.insert(axis, 1)
+        steps.insert(axis, 1)
+    return _slice(starts, limits, steps)
+
+
+def _of_slice(first: Slice, second: Slice) -> Slice:
+    """A slice of a slice as one slice."""
+    ends = zip(
+        first.start_indices,
+        first.steps(),
+        second.start_indices,
+        second.limit_indices,
+        second.steps(),
+        strict=True,
+    )
+    starts: list[Size] = []
+    limits: list[Size] = []
+    steps: list[int] = []
+    for offset, outer, start, limit, inner in ends:
+        empty = same_size(start, limit)
+        starts.append(offset + start * outer)
+        limits.append(starts[-1] if empty else offset + (limit - 1) * outer + 1)
+        steps.append(outer * inner)
+    return _slice(starts, limits, steps)
+
+
+def _slice(starts: Sequence[Any], limits: Sequence[Any], steps: Sequence[int]) -> Slice:
+    return Slice(tuple(starts), tuple(limits), None if all(s == 1 for s in steps) else tuple(steps))
+
+
+def read(array: Value, steps: Steps) -> Value:
+    """The elements of an array that steps lead to."""
+    return functools.reduce(lambda x, step: step.read(x), steps, array)
+
+
+def written(array: Tracer, steps: Steps, part: Value, add: bool = False) -> Value:
+    """The array after `part` was put, or added, where the steps lead to.
+
+    Where `part` is what is there and something more, as in `x[i] = x[i] + y`, that is added.
+    """
+    if not add:
+        increment = _increment(array, steps, part)
+        if increment is not None:
+            part, add = increment, True
+    elif sum(step.selects for step in steps) > 1:
+        part, add = lax.add(read(array, steps), part), False
+    return _written(array, steps, part, add)
+
+
+def _written(x: Value, steps: Steps, part: Value, add: bool) -> Value:
+    if not steps:
+        return lax.add(x, part) if add else part
+    first, *rest = steps
+    inner = first.read(x)
+    if not first.selects:
+        return first.write(x, _written(inner, tuple(rest), part, add), False)
+    return first.write(x, _written(inner, tuple(rest), part, False), add)
+
+
+def _increment(array: Tracer, steps: Steps, part: Value) -> Value | None:
+    """What `part` adds to the elements that the steps lead to, if it is nothing but a sum."""
+    builder = builder_in_force()
+    once = any(s.selects for s in steps) and not any(s.repeats for s in steps)
+    eqn = builder.producer(part) if builder is not None and once else None
+    if eqn is None or not isinstance(eqn.primitive, (Add, Sub)):
+        return None
+    assert builder is not None
+    x, y = eqn.invars
+    pairs = ((x, y), (y, x)) if isinstance(eqn.primitive, Add) else ((x, y),)
+    for old, term in pairs:
+        if isinstance(old, Literal) or steps_between(array, tracer_of(builder, old)) != steps:
+            continue
+        value = term if isinstance(term, Literal) else tracer_of(builder, term)
+        if isinstance(eqn.primitive, Sub):
+            value = lax.neg(value)
+        shape = aval(part).shape
+        return value if aval(value).shape == shape else lax.broadcast_in_dim(value, shape, ())
+    return None
+
+
+def is_repeated(array: Tracer, steps: Steps) -> bool:
+    """Whether an element of the array stands in more than one place of the view."""
+    x = array.aval
+    for step in steps:
+        primitive = step.primitive
+        if isinstance(primitive, BroadcastInDim) and not primitive.adds_axes_of_size_1(x):
+            return True
+        x = step.result(x)
+    return False
+
+
+# -- what NumPy copies ----------------------------------------------------------------------------
+
+
+def is_surely_view(array: Tracer, before: Steps, steps: Steps) -> bool:
+    """Whether NumPy takes `steps` without copying from what `before` leads to from an array.
+
+    A reshape copies an array whose elements do not lie at equal distances in row-major order.
+    """
+    if not any(isinstance(step.primitive, Reshape) for step in steps):
+        return True
+    aval_, in_order = array.aval, lies_in_order(array)
+    for step in (*before, *steps):
+        primitive = step.primitive
+        result = step.result(aval_)
+        old, new = _longer(aval_), _longer(result)
+        in_order = in_order or len(old) <= 1
+        if isinstance(primitive, Reshape) and not in_order and not same_shape(old, new):
+            return False
+        in_order = in_order and _stays_in_order(primitive, aval_)
+        aval_ = result
+    return True
+
+
+def _longer(x: ShapedArray) -> Shape:
+    return tuple(size for size in x.shape if not same_size(size, 1))
+
+
+def _stays_in_order(primitive: Primitive, x: ShapedArray) -> bool:
+    if isinstance(primitive, Slice):
+        ends = zip(primitive.start_indices, primitive.limit_indices, x.shape, strict=True)
+        whole = [same_size(a, 0) and same_size(b, size) for a, b, size in ends]
+        return all(whole[1:]) and all(step == 1 for step in primitive.steps())
+    if isinstance(primitive, Gather):
+        return primitive.dimension_numbers.collapsed_slice_dims == (0,)
+    return isinstance(primitive, (BroadcastInDim, Reshape, Squeeze))
+
+
+def lies_in_order(array: Tracer) -> bool:
+    """Whether an array surely lies in row-major order in memory, as new arrays and arguments do."""
+    builder, pending = array.builder, [array.variable]
+    seen: set[Var] = set()
+    while pending:
+        var = pending.pop()
+        eqn = builder.producer(tracer_of(builder, var))
+        if eqn is None or var in seen or len(var.aval.shape) <= 1:
+            continue
+        seen.add(var)
+        if isinstance(eqn.primitive, (UpdateSlice, Scatter)):
+            pending.extend(atom for atom in eqn.invars[:1] if isinstance(atom, Var))
+        elif isinstance(eqn.primitive, (Concatenate, ConvertElementType, Elementwise, Stack)):
+            pending.extend(atom for atom in eqn.invars if isinstance(atom, Var))
+        elif not isinstance(eqn.primitive, (BroadcastInDim, DotGeneral, Iota)):
+            return False
+        elif isinstance(eqn.primitive, BroadcastInDim) and eqn.invars[0].aval.shape:
+            return False
+    return True
