@@ -101,8 +101,8 @@ def reading_sizes(
     found = [f"{a.name}.shape" for a in rest]
     wanted = [tuple_of([scope.size(size).text for size in a.aval.shape]) for a in rest]
     for argument in arguments:
-        # A Python number has no shape; what the signature calls a float is taken for one.
-        if not argument.aval.shape and not argument.aval.weak_type:
+        # Without arrays, what the signature calls a float is taken for one.
+        if not argument.aval.shape and (arrays or not argument.aval.weak_type):
             found.append(f"np.ndim({argument.name})")
             wanted.append("0")
     conditions: list[str] = []

@@ -125,16 +125,16 @@ class _Function:
         used = [a for a in self.arguments if re.search(rf"\b{a.name}\b", text)]
         minimum = dict(description.minimum)
         expected = expected_arguments(description.parameters, minimum)
-        has_arrays = any(a.aval.shape for a in self.arguments)
+        checked = any(a.aval.shape for a in self.arguments) or "numpy" in _imports(text)
         checks = checking_static(description.parameters)
-        sizes = self._sizes(used, minimum, expected, has_arrays)
+        sizes = self._sizes(used, minimum, expected, checked)
         if _depends_on_dtype(text):
             sizes += checking_dtypes(used, expected)
         used_names = {a.name for a in used} | self._mentioned(sizes)
         return [*checks, *unpacking([a for a in self.arguments if a.name in used_names]), *sizes]
 
     def _sizes(
-        self, used: Sequence[Argument], minimum: dict[str, int], expected: str, has_arrays: bool
+        self, used: Sequence[Argument], minimum: dict[str, int], expected: str, checked: bool
     ) -> list[Statement]:
         arrays = list(used)
         known = {n for a in arrays for size in a.aval.shape for n in names_of(size)}
@@ -143,7 +143,7 @@ class _Function:
             if (names & self.scope.sizes_read) - known:
                 arrays.append(argument)
                 known |= names
-        return reading_sizes(arrays, self.scope, expected, minimum, has_arrays)
+        return reading_sizes(arrays, self.scope, expected, minimum, checked)
 
     def _mentioned(self, statements: Sequence[Statement]) -> set[str]:
         text = "\n".join(_texts(statements))
@@ -325,9 +325,16 @@ def _import_lines(imports: Sequence[str]) -> list[str]:
 
 
 def _depends_on_dtype(text: str) -> bool:
-    """Whether an element type that is not NumPy's default one is written in the text."""
-    found = re.findall(r"\bnp\.(?:float|int|uint|complex)\d+\b", text)
-    return bool(set(found) - {"np.float64", "np.int64", "np.complex128"})
+    """Whether arguments of other element types would be converted without a word.
+
+    It is so where the text names an element type that is not NumPy's default one, and where it
+    assigns to a part of a copy, which has the element type of what was copied.
+    """
+    named = set(re.findall(r"\bnp\.(?:float|int|uint|complex)\d+\b", text))
+    copies = re.findall(r"^(\w+) = .*\.copy\(\)$", text, re.MULTILINE)
+    return bool(named - {"np.float64", "np.int64", "np.complex128"}) or any(
+        re.search(rf"^{name}\[.*\] = ", text, re.MULTILINE) for name in copies
+    )
 
 
 def _docstring_lines(lines: Sequence[str]) -> list[str]:

@@ -164,7 +164,8 @@ def _keep_lines_short(placed: Sequence[Placed], inlined: dict[Var, JaxprEqn]) ->
             del inlined[longest]
             total -= length[longest] - _name_length(longest)
         for var in eqn.outvars:
-            length[var] = total
+            # What is written into a part of an array has a statement of its own in any case.
+            length[var] = 0 if writes_into(eqn.primitive) else total
 
 
 def _own_length(eqn: JaxprEqn) -> int:

@@ -10,6 +10,7 @@ from s2s.frontend.argument_types.types import Static
 from s2s.frontend.traced import Parameter, leaf_names
 from s2s.ir.dims import dimension
 from s2s.ir.jaxpr import ShapedArray
+from s2s.primitives.indexing import put_at
 from s2s.trace import make
 from s2s.tree import LEAF, flatten
 from s2s_codegen.numpy_source import Description, render
@@ -100,6 +101,30 @@ def test_an_array_in_place_of_a_number() -> None:
     )
     with pytest.raises(ValueError, match=r"s: f64\[\]"):
         f(np.ones(3), np.ones(3))
+
+
+def test_an_array_in_place_of_a_python_number() -> None:
+    f = function(module(lambda x, s: lax.reduce_sum(lax.mul(x, s), (0,)), x=f64("n"), s=FLOAT))
+    assert f(np.ones(3), 2.0) == 6.0
+    with pytest.raises(ValueError, match="s: float"):
+        f(np.ones(3), np.ones(3))
+
+
+def test_an_array_in_place_of_a_lone_number() -> None:
+    f = function(module(lambda x, y: lax.sin(lax.mul(x, y)), x=f64(), y=f64()))
+    assert f(np.float64(0.0), 2.0) == 0.0
+    with pytest.raises(ValueError, match="expected x"):
+        f(np.ones(3), 2.0)
+
+
+def test_integers_in_place_of_floats_that_would_be_truncated() -> None:
+    def put(x: Any) -> Any:
+        return put_at(x, [0], [np.array([1])], lax.full((1,), 0.5, np.dtype(np.float64)))
+
+    f = function(module(put, x=f64(3)))
+    np.testing.assert_array_equal(f(np.zeros(3)), [0.0, 0.5, 0.0])
+    with pytest.raises(TypeError, match=r"expected x: f64\[3\]"):
+        f(np.zeros(3, int))
 
 
 def test_arguments_that_nothing_reads_are_not_looked_at() -> None:
