@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -558,3 +559,18 @@ def test_lambdas_on_one_line_are_told_apart() -> None:
 
 def test_converted_functions_work_outside_of_a_trace() -> None:
     assert converted(straight_line)(X, Y) == straight_line(X, Y)
+
+
+def test_conversion_is_fast_and_done_once(tmp_path: Path) -> None:
+    body = "".join(
+        f"    a{k} = np.tanh(x @ w + {k}.0)\n    if k > {k}:\n        a{k} = f(a{k}, k=[1, 2][0])\n"
+        for k in range(16)
+    )
+    file = tmp_path / "fifty_lines.py"
+    file.write_text(f"import numpy as np\n\ndef f(x, w=None, k=0):\n{body}    return a0\n")
+    function = load(f"{file}:f")
+    start = time.process_time()
+    code = converted(function).__code__
+    # It takes a few milliseconds; the bound is for a machine under load.
+    assert time.process_time() - start < 0.1
+    assert converted(function).__code__ is code

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from s2s.trace import make
 from tests.frontend.tracing import FLOAT, agrees, f64, refusal, traced
 
 WEIGHTS = np.arange(3.0)
@@ -213,3 +214,19 @@ def test_arguments_may_be_changed_entry_by_entry() -> None:
         return params["w"] + params["b"]
 
     assert len(traced(function, {"w": f64(3), "b": FLOAT}).closed.eqns) == 2
+
+
+def test_values_of_a_trace_that_has_ended_are_refused() -> None:
+    def function(x):
+        kept = []
+
+        def inner(t):
+            kept.append(t * 2.0)
+            return [t]
+
+        make(inner, [FLOAT])
+        return x * kept[0]
+
+    error = refusal(function, FLOAT)
+    assert "was computed inside of a function whose trace has ended" in error.message
+    assert error.source is not None and error.source.text == "return x * kept[0]"
