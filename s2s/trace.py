@@ -99,6 +99,11 @@ class Builder:
         self._producers: dict[Var, JaxprEqn] = {}
         self._scanned = 0
 
+    def forget(self, number: int) -> None:
+        """Take back all equations but the first `number`; nothing may refer to them any more."""
+        del self.eqns[number:]
+        self._scanned = min(self._scanned, number)
+
     def producer(self, value: Value) -> JaxprEqn | None:
         """The equation of this builder that defines a value, or None."""
         if not isinstance(value, Tracer):
@@ -282,6 +287,9 @@ def walk(closed: ClosedJaxpr, args: Sequence[Any], step: Step) -> list[Any]:
     jaxpr = closed.jaxpr
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
+    for var, const in zip(jaxpr.constvars, closed.consts, strict=True):
+        if var.name is not None:
+            named(const, var.name)
     builder = builder_in_force()
     outer = (builder.source, builder.phase) if builder is not None else None
     for eqn in jaxpr.eqns:
