@@ -35,7 +35,9 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         keys = [a.key() if isinstance(a, Literal) else a for a in eqn.invars]
         if eqn.primitive.commutative:
             keys.sort(key=hash)
-        position = seen.setdefault((eqn.primitive, *keys), len(eqns))
+        # An array of zeros that the user made is not the one that a derivative begins with.
+        owner = eqn.phase == "primal" if _is_filled(eqn) else None
+        position = seen.setdefault((eqn.primitive, owner, *keys), len(eqns))
         if position == len(eqns):
             eqns.append(eqn)
             continue
@@ -50,6 +52,11 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
     result = Jaxpr(jaxpr.constvars, jaxpr.invars, eqns, [use(atom) for atom in jaxpr.outvars])
     check(result)
     return ClosedJaxpr(result, closed.consts)
+
+
+def _is_filled(eqn: JaxprEqn) -> bool:
+    """Whether the result is a new array with one number everywhere."""
+    return eqn.primitive.name == "broadcast_in_dim" and isinstance(eqn.invars[0], Literal)
 
 
 def _with_operands(eqn: JaxprEqn, invars: Sequence[Atom], phase: Phase | None = None) -> JaxprEqn:
