@@ -52,13 +52,14 @@ class CompiledFunction(Jitted[F]):
         if self._signature is None:
             self._signature = signature(self.fun)
         bound = self._signature.bind(*args, **kwargs)
+        given = set(bound.arguments)
         bound.apply_defaults()
         parameters = list(bound.arguments)
         fixed = {parameters[one] if isinstance(one, int) else one for one in self.static}
         arguments: dict[str, ArgumentType] = {}
         values: list[Any] = []
         for name, argument in bound.arguments.items():
-            if name in fixed:
+            if name in fixed or name not in given:
                 arguments[name] = Static(argument)
             else:
                 arguments[name] = _type_of(name, argument, values)

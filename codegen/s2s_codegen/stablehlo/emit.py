@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ from s2s.ir.dtypes import DType
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Primitive
 from s2s.trace import make
-from s2s_codegen.stablehlo.text import dense, function_type, location, tensor_type
+from s2s_codegen.stablehlo.text import dense, function_type, location, string, tensor_type
 
 INT32: DType = np.dtype(np.int32)
 
@@ -297,15 +297,25 @@ def composition(
     return lowering
 
 
-def emit_module(closed: ClosedJaxpr, name: str = "jaxpr") -> str:
-    """The text of a module whose function `main` computes a jaxpr."""
+def emit_module(
+    closed: ClosedJaxpr, name: str = "jaxpr", attributes: Mapping[str, str] | None = None
+) -> str:
+    """The text of a module whose function `main` computes a jaxpr.
+
+    Args:
+        closed: a finished jaxpr (`s2s.passes.pipeline.optimise`).
+        name: what the module is called, an identifier.
+        attributes: strings that the module carries, by names with a dot in them.
+    """
     import s2s_codegen.stablehlo.lower  # what each primitive becomes
 
     assert s2s_codegen.stablehlo.lower
     module = Module()
     module.functions.append(_function(module, "public", "main", closed))
     body = "\n".join(module.functions)
-    return f"module @{name} {{\n{body}\n}}\n"
+    carried = ",\n  ".join(f"{key} = {string(value)}" for key, value in (attributes or {}).items())
+    header = f" attributes {{\n  {carried}\n}}" if carried else ""
+    return f"module @{name}{header} {{\n{body}\n}}\n"
 
 
 def _function(module: Module, visibility: str, name: str, closed: ClosedJaxpr) -> str:
@@ -339,7 +349,7 @@ def call(
         module.functions.append(_function(module, "private", module.calls[closed], closed))
     names = ", ".join(x.name for x in operands)
     types = f"({', '.join(x.type for x in operands)}) -> ({', '.join(map(tensor_type, results))})"
-    return emitter.ops(f"call @{module.calls[closed]}({names}) : {types}", results)
+    return emitter.ops(f"func.call @{module.calls[closed]}({names}) : {types}", results)
 
 
 def _bind_size(emitter: Emitter, parameter: Operand, axis: int, size: Size) -> None:

@@ -9,10 +9,11 @@ signatures, not by numbers.
 from __future__ import annotations
 
 import functools
+import io
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -251,3 +252,180 @@ def aligned_empty(type_: ArrayType) -> Any:
     raw = np.empty(size + 64, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + size].view(type_.dtype).reshape(type_.shape)
+
+
+# -- modules --------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _mlir() -> Any:
+    """What is used of the MLIR bindings."""
+    _jaxlib()
+    from jaxlib.mlir import ir, passmanager
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+    from jaxlib.mlir.dialects import chlo, func, sdy, stablehlo
+
+    class Context(ir.Context):
+        """A context without jaxlib's set-up, which loads every dialect and starts threads."""
+
+        def __init__(self) -> None:
+            super(ir.Context, self).__init__()
+
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    stablehlo.register_stablehlo_passes()
+    return SimpleNamespace(
+        ir=ir,
+        passes=passmanager.PassManager,
+        func=func,
+        stablehlo=stablehlo,
+        dialects=(stablehlo, chlo, sdy),
+        Context=Context,
+        registry=registry,
+    )
+
+
+@contextmanager
+def _context() -> Iterator[Any]:
+    """The MLIR bindings, with a context in force."""
+    mlir = _mlir()
+    context = mlir.Context()
+    context.append_dialect_registry(mlir.registry)
+    context.enable_multithreading(False)
+    _ = context.dialects["func"]
+    for dialect in mlir.dialects:
+        dialect.register_dialect(context)
+    with context, mlir.ir.Location.unknown():
+        yield mlir
+
+
+@dataclass(frozen=True)
+class ModuleContents:
+    """What stands in a module."""
+
+    text: str
+    attributes: dict[str, str]
+    """The strings among its attributes."""
+    custom_calls: list[str]
+    """The targets of all custom calls."""
+
+
+def read_module(program: Program) -> ModuleContents:
+    """Parse and verify a module. Raises ValueError if it is none.
+
+    MLIR's readers may end the process on a file that was damaged: for files, see `artifact`.
+    """
+    with _context() as mlir:
+        try:
+            module = mlir.ir.Module.parse(program)
+            if isinstance(program, bytes) and b"StableHLO_v" in program[:32]:
+                module = mlir.stablehlo.deserialize_portable_artifact(module.context, program)
+            module.operation.verify()
+        except (mlir.ir.MLIRError, RuntimeError) as error:
+            raise ValueError(str(error)) from error
+        calls: list[str] = []
+
+        def visit(operation: Any) -> Any:
+            if operation.name == "stablehlo.custom_call":
+                calls.append(mlir.ir.StringAttr(operation.attributes["call_target_name"]).value)
+            return mlir.ir.WalkResult.ADVANCE
+
+        module.operation.walk(visit)
+        text = module.operation.get_asm(enable_debug_info=True)
+        return ModuleContents(text, _string_attributes(mlir, module.operation), calls)
+
+
+def _string_attributes(mlir: Any, operation: Any) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for entry in operation.attributes:
+        name = entry if isinstance(entry, str) else entry.name
+        attribute = operation.attributes[name]
+        with suppress(ValueError):  # what is no string cannot be cast to one
+            found[name] = mlir.ir.StringAttr(attribute).value
+    return found
+
+
+def portable_artifact(text: str, target: str | None = None) -> bytes:
+    """A module in the form that other versions of StableHLO read.
+
+    Args:
+        text: the module.
+        target: the oldest version of StableHLO that must read it, such as "1.9.0"; by default that
+            of 12 weeks ago.
+    """
+    with _context() as mlir:
+        hlo = mlir.stablehlo
+        if target is None:
+            weeks = hlo.StablehloCompatibilityRequirement.WEEK_12
+            target = hlo.get_version_from_compatibility_requirement(weeks)
+        oldest, newest = hlo.get_minimum_version(), hlo.get_current_version()
+        if not _numbers(oldest) <= _numbers(target) <= _numbers(newest):
+            raise UserError(
+                f"a module cannot be written for version {target} of StableHLO: {oldest} to "
+                f"{newest} are known here."
+            )
+        module = mlir.ir.Module.parse(text)
+        pipeline = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+        mlir.passes.parse(pipeline).run(module.operation)
+        serialize = _jaxlib().jax.mlir.serialize_portable_artifact
+        takes_bytes = "mlir_module: bytes" in serialize.__nb_signature__[0][0]
+        try:
+            return serialize(_bytecode(module) if takes_bytes else module, target)
+        except (ValueError, RuntimeError) as error:
+            raise UserError(
+                f"the module has what version {target} of StableHLO did not have "
+                f"({_first_line(error)})."
+            ) from error
+
+
+def _numbers(version_: str) -> tuple[int, ...]:
+    try:
+        return tuple(map(int, version_.split(".")))
+    except ValueError:
+        raise UserError(f"{version_!r} is no version of StableHLO; one is 1.9.0.") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _bytecode(module: Any) -> bytes:
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
+
+
+def specialised(text: str, shapes: Sequence[Sequence[int]]) -> bytes:
+    """A module whose `main` has arguments of unknown sizes, for given ones.
+
+    Raises ValueError if an assertion about sizes in the module does not hold.
+    """
+    with _context() as mlir:
+        ir = mlir.ir
+        module = ir.Module.parse(text)
+        symbols = ir.SymbolTable(module.operation)
+        general = symbols["main"]
+        general.attributes["sym_visibility"] = ir.StringAttr.get("private")
+        symbols.set_symbol_name(general, "main_of_any_size")
+        wanted = general.type.inputs
+        types = [
+            ir.RankedTensorType.get(list(shape), type_.element_type)
+            for shape, type_ in zip(shapes, wanted, strict=True)
+        ]
+        with ir.InsertionPoint.at_block_begin(module.body):
+            main = mlir.func.FuncOp(
+                "main", ir.FunctionType.get(types, general.type.results), visibility="public"
+            )
+        with ir.InsertionPoint(main.add_entry_block()):
+            operands = [
+                argument if argument.type == type_ else mlir.stablehlo.convert(type_, argument)
+                for argument, type_ in zip(main.arguments, wanted, strict=True)
+            ]
+            mlir.func.ReturnOp(mlir.func.CallOp(general, operands).results)
+        program = _bytecode(module)
+    try:
+        return _jaxlib().jax.mlir.refine_polymorphic_shapes(
+            program, enable_shape_assertions=True, validate_static_shapes=True
+        )
+    except RuntimeError as error:
+        raise ValueError(_first_line(error)) from error

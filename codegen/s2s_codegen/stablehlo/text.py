@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -87,6 +86,12 @@ def dense(value: Any, dtype: DType) -> str:
 def location(name: str | None, source: Source | None) -> str:
     """`loc("loss"("model.py":12:1))`, so that profiles and errors speak of the user's lines."""
     if source is None:
-        return f"loc({json.dumps(name)})" if name else "loc(unknown)"
-    at = f"{json.dumps(source.file)}:{source.line}:1"
-    return f"loc({json.dumps(name)}({at}))" if name else f"loc({at})"
+        return f"loc({string(name)})" if name else "loc(unknown)"
+    at = f"{string(source.file)}:{source.line}:1"
+    return f"loc({string(name)}({at}))" if name else f"loc({at})"
+
+
+def string(text: str) -> str:
+    """A string literal: what is not printable ASCII as the hexadecimal codes of its bytes."""
+    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
+    return f'"{"".join(plain)}"'

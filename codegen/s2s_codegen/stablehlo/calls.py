@@ -1,0 +1,220 @@
+"""Calls of a compiled artifact: arguments are checked here, as XLA only compares sizes in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from s2s.errors import UserError
+from s2s.frontend.argument_types.types import render_array
+from s2s.ir.dims import Dim, Size, substitute
+from s2s.ir.dtypes import PYTHON_SCALARS
+from s2s.ir.jaxpr import ShapedArray
+from s2s.tree import TreeDef, flatten, unflatten
+from s2s_codegen.stablehlo.executable import DeviceArray, Executable
+from s2s_codegen.stablehlo.runtime import ArrayType, runtime, specialised
+from s2s_codegen.stablehlo.signature import Fixed, Parameter, Signature
+
+
+class CompiledArtifact:
+    """The function of an artifact, on NumPy arrays."""
+
+    def __init__(self, text: str, signature: Signature, *, unbounded: bool) -> None:
+        self._text = text
+        self._signature = signature
+        self._unbounded = unbounded
+        self._executables: dict[tuple[int, ...], Executable] = {}
+        self.__name__ = signature.name
+        if not signature.dimensions:
+            self._executable({})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns, in its containers.
+
+        Raises:
+            UserError: for arguments that are not those of the signature.
+        """
+        given = self._bound(args, kwargs)
+        arrays: list[Any] = []
+        sizes: dict[str, int] = {}
+        origin: dict[str, str] = {}
+        for parameter, value in zip(self._signature.parameters, given, strict=True):
+            self._take(parameter, value, arrays, sizes, origin)
+        for name, least in self._signature.minimum.items():
+            if sizes.get(name, least) < least:
+                raise UserError(
+                    f"{self._signature.name}: {origin[name]} is {sizes[name]}, but must be at "
+                    f"least {least}."
+                )
+        results = self._executable(sizes)(arrays)
+        outputs = self._signature.outputs
+        numbers = [
+            result.item() if aval.weak_type else result if aval.shape else result[()]
+            for result, aval in zip(results, outputs, strict=True)
+        ]
+        return unflatten(flatten(self._signature.result)[1], numbers)
+
+    def __repr__(self) -> str:
+        return f"<{self._signature}, compiled by XLA>"
+
+    # -- programs -------------------------------------------------------------------------------
+
+    def _executable(self, sizes: Mapping[str, int]) -> Executable:
+        key = tuple(sizes[name] for name in self._signature.dimensions)
+        found = self._executables.get(key)
+        if found is None:
+            found = self._executables[key] = self._compiled(sizes)
+        return found
+
+    def _compiled(self, sizes: Mapping[str, int]) -> Executable:
+        inputs = [_with_sizes(aval, sizes) for aval in self._signature.inputs]
+        outputs = [_with_sizes(aval, sizes) for aval in self._signature.outputs]
+        devices = runtime()
+        program: str | bytes = self._text
+        if self._signature.dimensions:
+            try:
+                program = specialised(self._text, [type_.shape for type_ in inputs])
+            except ValueError as error:
+                raise UserError(f"{self._signature.name}: {error}") from error
+        loaded = devices.compile(program)
+        return Executable(devices, loaded, inputs, outputs, unbounded=self._unbounded)
+
+    # -- arguments ------------------------------------------------------------------------------
+
+    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The argument for each parameter; for a fixed one that is not given, the parameter."""
+        rest = list(args)
+        named = dict(kwargs)
+        found: list[Any] = []
+        for parameter in self._signature.parameters:
+            name = parameter.name
+            if parameter.stars == "*":
+                found.append(tuple(rest))
+                rest = []
+            elif parameter.stars == "**":
+                found.append(named)
+                named = {}
+            elif name in named:
+                if rest:
+                    self._refuse(f"`{name}` is given by position and by name")
+                found.append(named.pop(name))
+            elif rest:
+                found.append(rest.pop(0))
+            elif parameter.is_fixed:
+                found.append(parameter)
+            else:
+                self._refuse(f"`{name}` is missing")
+        if rest:
+            self._refuse(f"there are {len(rest)} arguments too many")
+        if named:
+            self._refuse(f"there is no parameter `{next(iter(named))}`")
+        return found
+
+    def _refuse(self, problem: str) -> Any:
+        raise UserError(f"{self._signature.name}: {problem}. It is {self._signature}.")
+
+    def _take(
+        self,
+        parameter: Parameter,
+        value: Any,
+        arrays: list[Any],
+        sizes: dict[str, int],
+        origin: dict[str, str],
+    ) -> None:
+        if value is parameter:
+            return
+        leaves, structure = flatten(parameter.type)
+        places = self._parts(structure, value, parameter.name)
+        for leaf, (place, part) in zip(leaves, places, strict=True):
+            if isinstance(leaf, Fixed):
+                if repr(part) != leaf.text:
+                    self._refuse(
+                        f"`{place}` was fixed to {leaf.text} when the artifact was made, and "
+                        f"cannot be {part!r}"
+                    )
+                continue
+            arrays.append(self._checked(leaf, place, part, sizes, origin))
+
+    def _parts(self, structure: TreeDef, value: Any, place: str) -> list[tuple[str, Any]]:
+        """The leaves of an argument, each with where it stands."""
+        kind = structure.kind
+        if kind is None:
+            return [(place, value)]
+        if kind is type(None):
+            if value is not None:
+                self._refuse(f"`{place}` must be None")
+            return []
+        found: list[tuple[str, Any]] = []
+        if issubclass(kind, dict):
+            if not isinstance(value, Mapping) or set(value) != set(structure.keys):
+                keys = ", ".join(map(repr, structure.keys))
+                self._refuse(f"`{place}` must be a dict with the keys {keys}")
+            parts = [(f"{place}[{key!r}]", value[key]) for key in structure.keys]
+        elif kind in (list, tuple):
+            count = len(structure.keys)
+            if not isinstance(value, (list, tuple)) or len(cast("Sequence[Any]", value)) != count:
+                self._refuse(f"`{place}` must be a {kind.__name__} of {count}")
+            parts = [(f"{place}[{i}]", part) for i, part in enumerate(value)]
+        else:
+            names = list(map(str, structure.keys))
+            if not all(hasattr(value, name) for name in names):
+                self._refuse(f"`{place}` must have the fields {', '.join(names)}")
+            parts = [(f"{place}.{name}", getattr(value, name)) for name in names]
+        for child, (where, part) in zip(structure.children, parts, strict=True):
+            found += self._parts(child, part, where)
+        return found
+
+    def _checked(
+        self,
+        aval: ShapedArray,
+        place: str,
+        value: Any,
+        sizes: dict[str, int],
+        origin: dict[str, str],
+    ) -> Any:
+        """The argument as an array of the element type that the program has."""
+        wanted = render_array(aval)
+        if isinstance(value, DeviceArray):
+            value = np.asarray(value)
+        if type(value) in PYTHON_SCALARS:
+            if not np.can_cast(PYTHON_SCALARS[type(value)], aval.dtype, "same_kind"):
+                self._refuse(f"`{place}` must be {wanted}, not {type(value).__name__}")
+            array = np.asarray(value, aval.dtype)
+        elif isinstance(value, (np.ndarray, np.generic)) and not isinstance(
+            value, np.ma.MaskedArray
+        ):
+            array = np.asarray(value)
+            if array.dtype.newbyteorder("=") != aval.dtype:
+                self._refuse(f"`{place}` must be {wanted}, but its elements are {array.dtype}")
+            array = array.astype(aval.dtype, copy=False)
+        else:
+            self._refuse(f"`{place}` must be {wanted}, not {type(value).__name__}")
+            raise AssertionError
+        if array.ndim != aval.ndim:
+            self._refuse(f"`{place}` must be {wanted}, but has the shape {array.shape}")
+        for axis, (size, found) in enumerate(zip(aval.shape, array.shape, strict=True)):
+            self._match(size, found, f"the size of axis {axis} of `{place}`", sizes, origin)
+        return array
+
+    def _match(
+        self, size: Size, found: int, place: str, sizes: dict[str, int], origin: dict[str, str]
+    ) -> None:
+        if isinstance(size, Dim):
+            name = str(size)
+            if name in size.names() and name not in sizes:
+                sizes[name] = found
+                origin[name] = place
+                return
+            expected = substitute(size, sizes)
+            if expected != found:
+                known = " and ".join(f"{origin.get(n, n)} is {sizes.get(n)}" for n in size.names())
+                self._refuse(f"{place} is {found}, but must be {size}, where {known}")
+        elif size != found:
+            self._refuse(f"{place} is {found}, but must be {size}")
+
+
+def _with_sizes(aval: ShapedArray, sizes: Mapping[str, int]) -> ArrayType:
+    shape = tuple(int(substitute(size, sizes)) for size in aval.shape)  # type: ignore[arg-type]
+    return ArrayType(shape, aval.dtype)

@@ -1,0 +1,90 @@
+"""Functions as StableHLO: `stablehlo` makes an artifact, `load_artifact` reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import s2s
+from s2s.api.transformed import (
+    Arguments,
+    argument_types_of,
+    function_name,
+    signature,
+    trace,
+)
+from s2s.ir.dims import Size, substitute
+from s2s.ir.jaxpr import ShapedArray
+from s2s.passes.pipeline import optimise
+from s2s.tree import flatten, unflatten
+
+if TYPE_CHECKING:
+    from s2s_codegen.stablehlo.artifact import Artifact
+
+
+def stablehlo(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Artifact:
+    """A function as StableHLO, for arguments of the types of the given ones.
+
+    Args:
+        fun: a user's or a transformed function, such as `grad(loss)`.
+        args, kwargs: its arguments, by example or as `ShapedArray`. The sizes of examples are
+            fixed; named dimensions of a `ShapedArray` stay open. Arrays, NumPy scalars and floats
+            are inputs of the artifact; integers, strings and other objects are fixed.
+
+    Returns:
+        An `Artifact`, with `text`, `save(path)` and `compile()`.
+    """
+    types, _ = argument_types_of(signature(fun), args, kwargs)
+    return make_artifact(fun, types)
+
+
+def make_artifact(
+    fun: Callable[..., Any],
+    arguments: Arguments,
+    name: str | None = None,
+    command: Sequence[str] = (),
+    dims: Mapping[str, int] | None = None,
+) -> Artifact:
+    """The artifact of a function for given argument types.
+
+    Args:
+        fun, arguments, name, command: as in `s2s.api.source.generate`.
+        dims: sizes of named dimensions, which are then fixed.
+    """
+    from s2s_codegen.stablehlo.artifact import artifact
+    from s2s_codegen.stablehlo.compile import is_unbounded
+    from s2s_codegen.stablehlo.signature import signature_of
+
+    fixed = {key: _with_sizes(argument, dims or {}) for key, argument in arguments.items()}
+    traced = trace(fun, fixed)
+    closed = optimise(traced.closed)
+    described = signature_of(traced, name or function_name(fun), command, s2s.__version__)
+    return artifact(closed, described, unbounded=is_unbounded(closed))
+
+
+def _with_sizes(argument: Any, sizes: Mapping[str, Size]) -> Any:
+    leaves, structure = flatten(argument)
+    return unflatten(
+        structure,
+        [
+            ShapedArray(
+                tuple(substitute(size, sizes) for size in leaf.shape), leaf.dtype, leaf.weak_type
+            )
+            if isinstance(leaf, ShapedArray)
+            else leaf
+            for leaf in leaves
+        ],
+    )
+
+
+def load_artifact(path: str | Path) -> Artifact:
+    """The artifact in a file, which need not be trusted: it is checked, and runs nothing but XLA's
+    own operations.
+
+    Raises:
+        UserError: if the file is no artifact, is damaged, or calls code outside of itself.
+    """
+    from s2s_codegen.stablehlo.artifact import load_artifact
+
+    return load_artifact(path)

@@ -1,0 +1,253 @@
+"""s2s.jit: what XLA computes, for which arguments, and how results come back."""
+
+import dataclasses
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import s2s
+from s2s.errors import UserError
+
+ROOT = Path(__file__).parent.parent.parent
+X = np.random.default_rng(0).normal(size=(5, 4))
+
+
+@dataclasses.dataclass
+class Weights:
+    w: Any
+    b: Any
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+def predict(weights: Any, x: Any) -> Any:
+    return np.tanh(x @ weights["w"] + weights["b"])
+
+
+def test_agrees_with_numpy() -> None:
+    weights = {"w": np.linspace(-1, 1, 12).reshape(4, 3), "b": np.array([0.1, 0.2, 0.3])}
+    compiled = s2s.jit(predict)
+    for x in (X, X, X[:2], X + 1.0, X[::-1]):
+        np.testing.assert_allclose(compiled(weights, x), predict(weights, x), rtol=1e-14)
+
+
+def test_of_transformed_function() -> None:
+    def loss(w: Any, x: Any) -> Any:
+        return np.sum(np.sin(w * x))
+
+    gradient = s2s.jit(s2s.grad(loss))
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(X, X + 1), np.cos(X * (X + 1)) * (X + 1), rtol=1e-13)
+
+
+def test_inside_of_a_transformation_it_is_a_call() -> None:
+    @s2s.jit
+    def square(x: Any) -> Any:
+        return x * x
+
+    assert "jit[name=square" in str(s2s.make_jaxpr(lambda x: square(x) + square(x + 1.0))(3.0))
+    assert s2s.grad(square)(3.0) == 6.0
+
+
+def test_each_type_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    traced: list[Any] = []
+
+    def double(x: Any) -> Any:
+        traced.append(x.shape)
+        return x + x
+
+    compiled = s2s.jit(double)
+    for x in (X, X + 1, X[0], X[0], X, X.astype(np.float32), X.astype(">f8")):
+        found = compiled(x)
+        np.testing.assert_array_equal(found, x + x)
+        assert found.dtype == x.dtype.newbyteorder("=")
+    assert traced == [(5, 4), (4,), (5, 4)]
+
+
+@pytest.mark.parametrize(
+    ("fun", "argument"),
+    [
+        (lambda x: x * 2.0, 1.5),
+        (lambda x: x * 2.0, np.float32(1.5)),
+        (lambda x: x * 2, 3),
+        (lambda x: x * 2j, 1.5j),
+        (lambda x: x > 1, 3),
+        (lambda x: x.sum(), X),
+    ],
+)
+def test_numbers_are_numpy_s(fun: Callable[[Any], Any], argument: Any) -> None:
+    compiled = s2s.jit(fun)
+    for _ in range(3):
+        found = compiled(argument)
+        assert type(found) is type(fun(argument))
+        np.testing.assert_allclose(found, fun(argument), rtol=1e-14)
+
+
+def test_containers() -> None:
+    def swap(p: Any, weights: Any, rest: Any) -> Any:
+        a, (b, none) = rest
+        assert none is None
+        return Pair(p.second, p.first), Weights(weights.b, weights.w), [a, {"b": b}], None
+
+    compiled = s2s.jit(swap)
+    for k in range(3):
+        args = Pair(X + k, X[0]), Weights(X[1], X[2]), (1.0, [X[3], None])
+        pair, weights, (a, rest), none = compiled(*args)
+        assert type(pair) is Pair and type(weights) is Weights and none is None
+        np.testing.assert_array_equal(pair.second, X + k)
+        np.testing.assert_array_equal(weights.b, X[1])
+        assert a == 1.0 and type(a) is float
+        np.testing.assert_array_equal(rest["b"], X[3])
+
+
+def test_one_value_returned_twice() -> None:
+    a, b, c = s2s.jit(lambda x: (x + 1.0, x, x + 1.0))(X)
+    np.testing.assert_array_equal(a, X + 1)
+    np.testing.assert_array_equal(c, X + 1)
+    np.testing.assert_array_equal(b, X)
+
+
+def test_results_do_not_change_with_the_next_call() -> None:
+    compiled = s2s.jit(lambda x: x * 2.0)
+    for size in (3, 20_000):
+        inputs = [np.full(size, float(k)) for k in range(6)]
+        results = [compiled(x) for x in inputs]
+        for x, result in zip(inputs, results, strict=True):
+            np.testing.assert_array_equal(result, 2 * x)
+
+
+def test_keywords_defaults_and_static_arguments() -> None:
+    def power(x: Any, *, exponent: int = 2, name: str = "square") -> Any:
+        for _ in range(exponent - 1):
+            x = x * X[0, 0]
+        return x if name == "square" else -x
+
+    compiled = s2s.jit(power, static_argnames="exponent")
+    assert compiled(2.0) == power(2.0)
+    assert compiled(x=2.0, exponent=3) == pytest.approx(power(2.0, exponent=3), rel=1e-15)
+    assert compiled(2.0, exponent=3, name="") == pytest.approx(-power(2.0, exponent=3), rel=1e-15)
+    assert compiled(2.0) == power(2.0)
+
+
+def test_masked_arrays_are_refused() -> None:
+    with pytest.raises(UserError, match="`x` is a masked array"):
+        s2s.jit(lambda x: x + 1)(np.ma.masked_array(X, X > 0))
+
+
+def test_results_stay_on_the_device() -> None:
+    step = s2s.jit(lambda w, x: w - 0.1 * x, device=True)
+    w = X
+    for _ in range(3):
+        w = step(w, X)
+    assert type(w).__name__ == "DeviceArray" and w.shape == (5, 4)
+    np.testing.assert_allclose(np.asarray(w), 0.7 * X, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(s2s.jit(lambda x: 2.0 * x)(w), 1.4 * X, rtol=1e-14, atol=1e-15)
+
+
+def test_threads() -> None:
+    compiled = s2s.jit(lambda x: np.sin(x) * 2.0)
+    compiled(X)
+    wrong: list[int] = []
+
+    def work(k: int) -> None:
+        x = X + k
+        expected = np.sin(x) * 2.0
+        for _ in range(500):
+            if not np.allclose(compiled(x), expected, rtol=1e-13):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def run(program: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    paths = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'codegen')!r}]\n"
+    return subprocess.run(
+        [sys.executable, "-c", paths + program], capture_output=True, text=True, timeout=timeout
+    )
+
+
+def test_nothing_is_said_and_jax_is_not_imported() -> None:
+    done = run(
+        "import s2s, numpy as np\n"
+        "f = s2s.jit(lambda x: (x * 2.0, x.sum()))\n"
+        "for _ in range(3): f(np.ones(3))\n"
+        "assert 'jax' not in sys.modules and 'jaxlib.mlir' not in sys.modules\n"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_fork_after_use_says_what_to_do() -> None:
+    done = run(
+        "import os, s2s, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        "f = s2s.jit(lambda x: x * 2.0)\n"
+        "for _ in range(3): f(1.0)\n"
+        "pid = os.fork()\n"
+        "if not pid:\n"
+        "    for g in (f, s2s.jit(lambda x: x + 1.0)):\n"
+        "        try: g(1.0)\n"
+        "        except s2s.errors.UserError as error: print(error, flush=True)\n"
+        "    os._exit(0)\n"
+        "assert os.waitpid(pid, 0)[1] == 0\n"
+        "assert f(1.0) == 2.0\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("forked from one that had used XLA") == 2
+    assert "spawn" in done.stdout
+
+
+def test_fork_before_use_works() -> None:
+    done = run(
+        "import os, s2s\n"
+        "f = s2s.jit(lambda x: x * 2.0)\n"
+        "if not (pid := os.fork()):\n"
+        "    assert f(1.0) == 2.0\n"
+        "    os._exit(0)\n"
+        "sys.exit(os.waitpid(pid, 0)[1])\n"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+LONG = """
+import signal, time, threading, os, s2s, numpy as np
+from s2s import lax
+
+def run(n, x):
+    return lax.fori_loop(0, n, lambda i, x: np.sin(x) + 1e-3, x)
+
+f = s2s.jit(run)
+x = np.linspace(0.0, 1.0, 1000)
+f(3, x)
+start = time.perf_counter()
+timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+timer.start()
+try:
+    f(10**9, x)
+except KeyboardInterrupt:
+    print("interrupted", time.perf_counter() - start, flush=True)
+print(np.allclose(f(1, x), np.sin(x) + 1e-3), flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_long_computation() -> None:
+    started = time.perf_counter()
+    done = run(LONG)
+    word, seconds, after = done.stdout.split()
+    assert word == "interrupted" and float(seconds) < 1.3, done.stderr
+    assert after == "True"
+    assert time.perf_counter() - started < 60
