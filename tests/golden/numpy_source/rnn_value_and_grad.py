@@ -42,42 +42,32 @@ def loss_value_and_grad(wx, wh, b, xs, targets):
 
     # rnn.py:8: h = np.zeros(b.shape)
     h = np.zeros(h_size)
-    # rnn.py:11: h = np.tanh(wx @ x + wh @ h + b)
-    h = np.tanh(wx @ xs[0] + wh @ h + b)
-    # rnn.py:12: total += np.sum((h - target) ** 2)
-    difference = h - targets[0]
-    total = 0.0 + np.sum(difference**2)
-    # rnn.py:11: h = np.tanh(wx @ x + wh @ h + b)
-    h_1 = np.tanh(wx @ xs[1] + wh @ h + b)
-    # rnn.py:12: total += np.sum((h - target) ** 2)
-    difference_1 = h_1 - targets[1]
-    total += np.sum(difference_1**2)
-    # rnn.py:11: h = np.tanh(wx @ x + wh @ h + b)
-    h_2 = np.tanh(wx @ xs[2] + wh @ h_1 + b)
-    # rnn.py:12: total += np.sum((h - target) ** 2)
-    difference_2 = h_2 - targets[2]
-    total += np.sum(difference_2**2)
+    # rnn.py:10: for x, target in zip(xs, targets):
+    total = 0.0
+    h_steps = np.empty((4, *h.shape))
+    h_steps[0] = h
+    for i in range(3):
+        # rnn.py:11: h = np.tanh(wx @ x + wh @ h + b)
+        h = np.tanh(wx @ xs[i] + wh @ h + b)
+        # rnn.py:12: total += np.sum((h - target) ** 2)
+        total = total + np.sum((h - targets[i]) ** 2)
+        h_steps[i + 1] = h
 
     # Backward, from the return value to the arguments.
-    # rnn.py:11: h = np.tanh(wx @ x + wh @ h + b)
-    b_bar = 2.0 * difference_2 * (1.0 - h_2**2)
-    h_bar = b_bar @ wh
-    wh_bar = np.outer(b_bar, h_1)
-    wx_bar = np.outer(b_bar, xs[2])
-    # rnn.py:12: total += np.sum((h - target) ** 2)
-    h_bar += 2.0 * difference_1
-    # rnn.py:11: h = np.tanh(wx @ x + wh @ h + b)
-    tanh_bar = h_bar * (1.0 - h_1**2)
-    b_bar += tanh_bar
-    h_bar = tanh_bar @ wh
-    wh_bar += np.outer(tanh_bar, h)
-    wx_bar += np.outer(tanh_bar, xs[1])
-    # rnn.py:12: total += np.sum((h - target) ** 2)
-    h_bar += 2.0 * difference
-    # rnn.py:11: h = np.tanh(wx @ x + wh @ h + b)
-    tanh_bar = h_bar * (1.0 - h**2)
-    b_bar += tanh_bar
-    wh_bar += (0.0 * tanh_bar)[:, None]
-    wx_bar += np.outer(tanh_bar, xs[0])
+    # rnn.py:10: for x, target in zip(xs, targets):
+    wx_bar = np.zeros((h_size, d))
+    wh_bar = np.zeros((h_size, h_size))
+    b_bar = np.zeros(h_size)
+    h_bar = np.zeros(h_size)
+    for i in reversed(range(3)):
+        h = h_steps[i + 1]
+        # rnn.py:12: total += np.sum((h - target) ** 2)
+        h_bar += 2.0 * (h - targets[i])
+        # rnn.py:11: h = np.tanh(wx @ x + wh @ h + b)
+        tanh_bar = h_bar * (1.0 - h**2)
+        b_bar += tanh_bar
+        h_bar = tanh_bar @ wh
+        wh_bar += np.outer(tanh_bar, h_steps[i])
+        wx_bar += np.outer(tanh_bar, xs[i])
 
     return total, (wx_bar, wh_bar, b_bar)
