@@ -7,10 +7,12 @@ line are told apart by their columns.
 from __future__ import annotations
 
 import ast
+import contextlib
+import gc
 import io
 import linecache
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, TypeAlias
@@ -84,6 +86,19 @@ def definition_of(code: CodeType, namespace: Mapping[str, Any]) -> Definition | 
     return fitting[-1] if fitting else None
 
 
+@contextlib.contextmanager
+def without_collection() -> Generator[None]:
+    """Keep the garbage collector from walking over syntax trees again and again while they grow."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@without_collection()
 def _index(lines: list[str]) -> Functions:
     found: Functions = {}
 

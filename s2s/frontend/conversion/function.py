@@ -12,7 +12,7 @@ from typing import Any
 from s2s.frontend.conversion.nodes import HOOK, HOOKS, arguments_of, placed
 from s2s.frontend.conversion.statements import Statements
 from s2s.frontend.lines import Statement
-from s2s.frontend.sources import Definition
+from s2s.frontend.sources import Definition, without_collection
 
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -30,6 +30,7 @@ def is_converted(code: CodeType) -> bool:
     return f"{HOOK}enter" in code.co_freevars
 
 
+@without_collection()
 def convert(code: CodeType, definition: Definition, namespace: Mapping[str, Any]) -> Conversion:
     """The converted function of which `code` is the original, `definition` the source, and
     `namespace` the globals."""
