@@ -40,6 +40,7 @@ FAMILIES = (
     ("identity", "The identity"),
     ("families", "Sums of derivatives"),
     ("creation", "Values made from sizes"),
+    ("spacing", "Evenly spaced numbers"),
     ("core", "Broadcasting and sums, axes and shapes"),
     ("layout", "Slices and padding"),
     ("updates", "Assignments to slices"),

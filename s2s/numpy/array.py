@@ -302,18 +302,19 @@ class TracedArray(Operators):
         self.require_array("astype")
         if casting != "unsafe":
             raise mistake(".astype with the argument `casting` is not supported; leave it out")
-        return another(convert(self, element_type(dtype)), self)
+        result = convert(self, element_type(dtype))
+        return lax.copy(self) if result is self else result
 
     def copy(self, order: str = "C") -> Value:
         """A new array of the same elements."""
         self.require_array("copy")
-        return another(self, self)
+        return lax.copy(self)
 
     def __copy__(self) -> Value:
-        return another(self, self)
+        return lax.copy(self)
 
     def __deepcopy__(self, memo: Any) -> Value:
-        return another(self, self)
+        return lax.copy(self)
 
     def tolist(self) -> Any:
         """The elements as nested lists."""
@@ -426,7 +427,7 @@ def view(result: Any, base: Any, is_writable: bool = True) -> Any:
     steps = steps_between(base, result)
     if steps is None:
         return result
-    refused = "" if is_writable and not is_repeated(base, steps) else _READ_ONLY
+    refused = "" if is_writable and not is_repeated(steps) else _READ_ONLY
     owner = base.owner if isinstance(base, View) else base
     before = base.steps if isinstance(base, View) else ()
     if not is_surely_view(owner.original, before, steps):

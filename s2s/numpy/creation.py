@@ -26,6 +26,7 @@ from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import require_row_major, with_axes
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
+from s2s.trace import Tracer
 
 # -- filled ----------------------------------------------------------------------------------------
 
@@ -124,7 +125,9 @@ def array(
     rank = len(shape_of(value))
     if rank < ndmin:
         value = with_axes(value, tuple(range(ndmin - rank)))
-    return another(value, object) if copy else value
+    if copy and value is object and isinstance(value, Tracer):
+        return lax.copy(value)
+    return value
 
 
 @counterpart(np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite)

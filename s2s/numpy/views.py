@@ -11,9 +11,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from s2s.ir.dims import Shape, Size, same_shape, same_size
+from s2s.ir.dims import Shape, Size, floor_divide, same_shape, same_size
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Primitive, Value
 from s2s.primitives import functions as lax
@@ -22,11 +22,12 @@ from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape, Transpose
 from s2s.primitives.creation import Iota
 from s2s.primitives.families import Elementwise
+from s2s.primitives.index_layout import are_distinct
 from s2s.primitives.indexing import Gather, Scatter
 from s2s.primitives.joining import Concatenate, Stack
 from s2s.primitives.layout import Rev, Slice, Squeeze
 from s2s.primitives.updates import UpdateSlice
-from s2s.trace import Tracer, aval, bind, builder_in_force, tracer_of
+from s2s.trace import Builder, Tracer, aval, bind, builder_in_force, tracer_of
 
 _STEPS = (BroadcastInDim, Gather, Reshape, Rev, Slice, Squeeze, Transpose)
 
@@ -37,11 +38,13 @@ class Step:
 
     primitive: Primitive
     indices: tuple[Atom, ...]
-    builder: Any
+    operand: ShapedArray
+    builder: Builder
 
-    def result(self, x: ShapedArray) -> ShapedArray:
-        """The type of what the step takes of an array of type x."""
-        return self.primitive.abstract(x, *[index.aval for index in self.indices])
+    @property
+    def result(self) -> ShapedArray:
+        """The type of what the step takes."""
+        return self.primitive.abstract(self.operand, *[index.aval for index in self.indices])
 
     def read(self, x: Value) -> Value:
         """What the step takes of an array."""
@@ -56,8 +59,11 @@ class Step:
             numbers = primitive.dimension_numbers.of_scatter()
             put = lax.scatter_add if add else lax.scatter
             indices = self._operands()
-            unique = all(aval(index).ndim == 0 for index in indices)
-            return put(x, indices, part, numbers, unique_indices=unique, mode=primitive.mode)
+            sizes = [shape[axis] for axis in numbers.scatter_dims_to_operand_dims]
+            distinct = all(aval(index).ndim == 0 for index in indices) or are_distinct(
+                indices, sizes, self.builder.producer
+            )
+            return put(x, indices, part, numbers, unique_indices=distinct, mode=primitive.mode)
         whole = self._undone(part, shape)
         return lax.add(x, whole) if add else whole
 
@@ -67,6 +73,8 @@ class Step:
                 return lax.transpose(part, self.primitive.inverse())
             case Rev(dimensions):
                 return lax.rev(part, dimensions)
+            case Squeeze(dimensions):
+                return lax.expand_dims(part, dimensions)
             case _:
                 return lax.reshape(part, shape)
 
@@ -100,7 +108,7 @@ def steps_between(array: Tracer, part: Tracer) -> Steps | None:
         x, *indices = eqn.invars
         if isinstance(x, Literal):
             return None
-        found.append(Step(eqn.primitive, tuple(indices), builder))
+        found.append(Step(eqn.primitive, tuple(indices), x.aval, builder))
         at = x
     return followed_by((), tuple(reversed(found)))
 
@@ -115,17 +123,45 @@ def _is_step(eqn: JaxprEqn) -> bool:
 
 
 def _followed_by(steps: Steps, step: Step) -> Steps:
-    """The steps and one more: a slice of a row is one slice of the array, and then the row."""
+    """The steps and one more: a slice comes before steps that only move elements, so that a slice
+    of a row is a slice of the array and then the row."""
     part = step.primitive
     if not steps or not isinstance(part, Slice):
         return (*steps, step)
     *before, last = steps
-    if isinstance(last.primitive, Squeeze):
-        inner = _of_unsqueezed(part, last.primitive.dimensions)
-        return (*_followed_by(tuple(before), Step(inner, (), step.builder)), last)
-    if isinstance(last.primitive, Slice):
-        return (*before, Step(_of_slice(last.primitive, part), (), step.builder))
-    return (*steps, step)
+    moved: Slice
+    match last.primitive:
+        case Squeeze(dimensions):
+            moved = _of_unsqueezed(part, dimensions)
+        case Transpose(permutation):
+            order = [permutation.index(axis) for axis in range(len(permutation))]
+            starts, limits, strides = part.start_indices, part.limit_indices, part.steps()
+            moved = _slice(
+                [starts[a] for a in order], [limits[a] for a in order], [strides[a] for a in order]
+            )
+        case Rev(dimensions):
+            moved = _of_reversed(part, dimensions, last.operand.shape)
+        case Slice():
+            merged = _of_slice(last.primitive, part)
+            return (*before, Step(merged, (), last.operand, step.builder))
+        case _:
+            return (*steps, step)
+    first = Step(moved, (), last.operand, step.builder)
+    then = Step(last.primitive, (), moved.abstract(last.operand), step.builder)
+    return (*_followed_by(tuple(before), first), then)
+
+
+def _of_reversed(part: Slice, dimensions: Sequence[int], shape: Shape) -> Slice:
+    """The slice of an array that has the elements of a slice of it in reverse order."""
+    starts, limits = list(part.start_indices), list(part.limit_indices)
+    for axis in dimensions:
+        start, limit, step, size = starts[axis], limits[axis], part.steps()[axis], shape[axis]
+        if same_size(start, limit):
+            starts[axis], limits[axis] = size - limit, size - limit
+            continue
+        last = start + floor_divide(limit - start - 1, step) * step
+        starts[axis], limits[axis] = size - 1 - last, size - start
+    return _slice(starts, limits, part.steps())
 
 
 def _of_unsqueezed(part: Slice, dimensions: Sequence[int]) -> Slice:
@@ -163,7 +199,7 @@ def _of_slice(first: Slice, second: Slice) -> Slice:
     return _slice(starts, limits, steps)
 
 
-def _slice(starts: Sequence[Any], limits: Sequence[Any], steps: Sequence[int]) -> Slice:
+def _slice(starts: Sequence[Size], limits: Sequence[Size], steps: Sequence[int]) -> Slice:
     return Slice(tuple(starts), tuple(limits), None if all(s == 1 for s in steps) else tuple(steps))
 
 
@@ -217,15 +253,13 @@ def _increment(array: Tracer, steps: Steps, part: Value) -> Value | None:
     return None
 
 
-def is_repeated(array: Tracer, steps: Steps) -> bool:
+def is_repeated(steps: Steps) -> bool:
     """Whether an element of the array stands in more than one place of the view."""
-    x = array.aval
-    for step in steps:
-        primitive = step.primitive
-        if isinstance(primitive, BroadcastInDim) and not primitive.adds_axes_of_size_1(x):
-            return True
-        x = step.result(x)
-    return False
+    return any(
+        isinstance(step.primitive, BroadcastInDim)
+        and not step.primitive.adds_axes_of_size_1(step.operand)
+        for step in steps
+    )
 
 
 # -- what NumPy copies ----------------------------------------------------------------------------
@@ -238,16 +272,14 @@ def is_surely_view(array: Tracer, before: Steps, steps: Steps) -> bool:
     """
     if not any(isinstance(step.primitive, Reshape) for step in steps):
         return True
-    aval_, in_order = array.aval, lies_in_order(array)
+    in_order = lies_in_order(array)
     for step in (*before, *steps):
         primitive = step.primitive
-        result = step.result(aval_)
-        old, new = _longer(aval_), _longer(result)
+        old, new = _longer(step.operand), _longer(step.result)
         in_order = in_order or len(old) <= 1
         if isinstance(primitive, Reshape) and not in_order and not same_shape(old, new):
             return False
-        in_order = in_order and _stays_in_order(primitive, aval_)
-        aval_ = result
+        in_order = in_order and _stays_in_order(primitive, step.operand)
     return True
 
 

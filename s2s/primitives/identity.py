@@ -27,7 +27,8 @@ class Copy(Unary):
     numpy = "np.copy({0})"
 
     def dx(self, t: Value, z: Value, x: Value) -> Value:
-        return t
+        # The tangent too may be written into afterwards, with a name of its own.
+        return copy(t)
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         return [cts[0]]

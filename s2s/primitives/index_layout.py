@@ -7,13 +7,15 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from s2s.ir.dims import Shape, Size, require_same, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import BatchAxis, Producer, Value
 from s2s.primitives.core import BroadcastInDim, broadcast_in_dim, defined_by, move_batch_axis
 from s2s.primitives.creation import Iota, iota
-from s2s.trace import aval
+from s2s.trace import aval, known_value
 
 
 class GatherScatterMode(enum.Enum):
@@ -199,9 +201,17 @@ def example_numbers(size: Size, indices: Sequence[Value]) -> Value:
     return broadcast_in_dim(iota(INT64, size), shape, (0,))
 
 
-def are_distinct(indices: Sequence[Value], producer: Producer) -> bool:
-    """Whether no two places that the indices address are the same, as far as is known: along each
-    axis of the indices one of them counts 0, 1, 2, ..."""
+def are_distinct(indices: Sequence[Value], shape: Sequence[Size], producer: Producer) -> bool:
+    """Whether no two places that the indices address are the same, as far as is known.
+
+    `shape` has the sizes of the indexed axes. The indices are known, or along each axis of theirs
+    one of them counts 0, 1, 2, ...
+    """
+    known = [known_value(index) for index in indices]
+    sizes = [size for size in shape if isinstance(size, int)]
+    if all(index is not None for index in known) and len(sizes) == len(known):
+        places = [i % n for i, n in zip(np.broadcast_arrays(*known), sizes, strict=True)]
+        return len(set(zip(*[place.ravel() for place in places], strict=True))) == places[0].size
     counted: set[int] = set()
     for index in indices:
         axes: Sequence[int] = range(aval(index).ndim)

@@ -216,7 +216,11 @@ class Scatter(Primitive):
         indices = args[1:-1]
         if self.unique_indices or not (whole or all(aval(i).ndim == 0 for i in indices)):
             return None
-        if self.mode is GatherScatterMode.CLIP or not are_distinct(indices, producer):
+        if self.mode is GatherScatterMode.CLIP or not are_distinct(
+            indices,
+            [aval(args[0]).shape[a] for a in numbers.scatter_dims_to_operand_dims],
+            producer,
+        ):
             return None
         return bind(replace(self, unique_indices=True), *args)
 

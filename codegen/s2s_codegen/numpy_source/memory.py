@@ -21,6 +21,7 @@ from s2s.primitives.identity import StopGradient
 from s2s.primitives.indexing import Gather, Scatter, ScatterAdd
 from s2s.primitives.joining import Concatenate, Stack
 from s2s.primitives.layout import Pad, Rev, Slice, Squeeze
+from s2s.primitives.updates import UpdateSlice
 
 _OWNED = (
     AxesReduction,
@@ -34,6 +35,7 @@ _OWNED = (
     Pad,
     Scatter,
     Stack,
+    UpdateSlice,
 )
 
 
@@ -77,7 +79,7 @@ def is_owned(eqn: JaxprEqn) -> bool:
 
 def writes_into(primitive: Primitive) -> bool:
     """Whether it is said by assignments to a part of an array, which only a statement can."""
-    return isinstance(primitive, (DynamicUpdateSlice, Pad, Scatter))
+    return isinstance(primitive, (DynamicUpdateSlice, Pad, Scatter, UpdateSlice))
 
 
 def adds_into_zeros(eqn: JaxprEqn, is_zero_array: bool) -> bool:

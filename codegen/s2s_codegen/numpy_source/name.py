@@ -30,6 +30,8 @@ _WORDS = {
     "dot_general": "product",
     "dynamic_slice": "part",
     "dynamic_update_slice": "updated",
+    "update_slice": "updated",
+    "update_slice_add": "updated",
     "eq": "equal",
     "erf": "erf",
     "gather": "items",

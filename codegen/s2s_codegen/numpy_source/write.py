@@ -17,6 +17,7 @@ from s2s.primitives.dynamic import DynamicUpdateSlice
 from s2s.primitives.families import AddAny, Unary
 from s2s.primitives.indexing import Scatter
 from s2s.primitives.layout import Pad
+from s2s.primitives.updates import UpdateSlice
 from s2s_codegen.numpy_source.expression import (
     Expression,
     binary,
@@ -206,8 +207,9 @@ def write(primitive: Primitive, eqn: JaxprEqn, writer: Writer) -> None:
 @write.register(DynamicUpdateSlice)
 @write.register(Pad)
 @write.register(Scatter)
+@write.register(UpdateSlice)
 def write_placed(
-    primitive: DynamicUpdateSlice | Pad | Scatter, eqn: JaxprEqn, writer: Writer
+    primitive: DynamicUpdateSlice | Pad | Scatter | UpdateSlice, eqn: JaxprEqn, writer: Writer
 ) -> None:
     """Write an assignment to a part of an array, a new one or one that nothing else needs."""
     (var,) = eqn.outvars
@@ -222,12 +224,21 @@ def write_placed(
         hint = writer.hint(eqn, var)
         if placed.base is None:
             array = new_array(placed, var, hint, writer.scope)
-            operator = "+" if placed.repeats else ""
+            operator = "+" if placed.repeats or (placed.adds and eqn.phase == "primal") else ""
         else:
-            array = method(writer.scope.whole(placed.base), "copy").text
+            array = _as_new_array(placed.base, writer.scope).text
         name = names.give(var, hint, writer.was_dead)
         writer.line(f"{name} = {array}")
     writer.line(placed.put(name, operator))
+
+
+def _as_new_array(atom: Atom, scope: Scope) -> Expression:
+    """The expression of an operand as an array that nothing else refers to."""
+    definition, found = scope.definition(atom), scope.expression(atom)
+    complete = found.shape is None or same_shape(found.shape, atom.aval.shape)
+    if definition is not None and is_owned(definition) and complete:
+        return found
+    return method(scope.whole(atom), "copy")
 
 
 @write.register(Add)

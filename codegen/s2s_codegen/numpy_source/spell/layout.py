@@ -7,6 +7,7 @@ import numpy as np
 from s2s.ir.dims import Dim, Shape, Size, same_size
 from s2s.ir.jaxpr import JaxprEqn
 from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape, Transpose
+from s2s.primitives.identity import Copy
 from s2s.primitives.layout import Rev, Slice, Squeeze
 from s2s_codegen.numpy_source.expression import (
     Expression,
@@ -100,6 +101,12 @@ def _index_items(old: Shape, new: Shape) -> list[str] | None:
     if not all(same_size(size, 1) for size in rest):
         return None
     return [*items, *["0"] * len(rest)]
+
+
+@spell.register
+def spell_copy(primitive: Copy, eqn: JaxprEqn, scope: Scope) -> Expression:
+    x = scope.whole(eqn.invars[0])
+    return method(x, "copy") if eqn.invars[0].aval.shape else x
 
 
 @spell.register
