@@ -30,44 +30,47 @@ COLUMN = 24
 """Where descriptions begin, behind the names."""
 SIZES = {3: dimension("n"), 4: dimension("m"), 5: dimension("k")}
 
-FAMILIES = (
-    ("arithmetic", "Arithmetic"),
-    ("powers", "Powers, exponentials and logarithms"),
-    ("trigonometric", "Circular and hyperbolic functions"),
-    ("special", "Special functions"),
-    ("logic", "Comparison, logic and choice"),
-    ("conversion", "Element types"),
-    ("identity", "The identity"),
-    ("families", "Sums of derivatives"),
-    ("creation", "Values made from sizes"),
-    ("spacing", "Evenly spaced numbers"),
-    ("core", "Broadcasting and sums, axes and shapes"),
-    ("layout", "Slices and padding"),
-    ("updates", "Assignments to slices"),
-    ("joining", "Joining"),
-    ("reductions", "Reductions"),
-    ("cumulative", "Running reductions"),
-    ("contractions", "Products of matrices"),
-    ("indexing", "Indexing by arrays"),
-    ("dynamic", "Slices at computed places"),
-)
-"""The modules of `s2s.primitives`, in the order of the document, and their headings."""
+HEADINGS = {
+    "arithmetic": "Arithmetic",
+    "powers": "Powers, exponentials and logarithms",
+    "trigonometric": "Circular and hyperbolic functions",
+    "special": "Special functions",
+    "logic": "Comparison, logic and choice",
+    "conversion": "Element types",
+    "identity": "The identity",
+    "families": "Sums of derivatives",
+    "creation": "Values made from sizes",
+    "core": "Broadcasting and sums, axes and shapes",
+    "layout": "Slices and padding",
+    "joining": "Joining",
+    "reductions": "Reductions",
+    "cumulative": "Running reductions",
+    "contractions": "Products of matrices",
+    "indexing": "Indexing by arrays",
+    "dynamic": "Slices at computed places",
+}
+"""The modules of `s2s.primitives` in the order of the document. Others follow, each under the first
+words of its description."""
 
 
 def reference() -> str:
     """A section for each family: what its primitives mean, and an example of each."""
-    by_family: dict[str, list[type[Primitive]]] = {family: [] for family, _ in FAMILIES}
-    for cls in all_primitives().values():
+    by_family: dict[str, list[type[Primitive]]] = {family: [] for family in HEADINGS}
+    for _, cls in sorted(all_primitives().items(), key=lambda item: item[1].__module__):
         package, family = cls.__module__.rsplit(".", 1)
         if package == "s2s.primitives":
-            by_family[family].append(cls)
+            by_family.setdefault(family, []).append(cls)
     sections: list[str] = []
-    for family, heading in FAMILIES:
-        classes = by_family[family]
+    for family, classes in by_family.items():
+        heading = HEADINGS.get(family) or _first_words(classes[0].__module__)
         meanings = "\n".join(map(_meaning, classes))
         examples = _stripped("\n".join(str(example(cls.name)) for cls in classes))
         sections.append(f"### {heading}\n\n```text\n{meanings}\n```\n\n```jaxpr\n{examples}\n```\n")
     return "\n".join(sections)
+
+
+def _first_words(module: str) -> str:
+    return re.split("[.:;]", sys.modules[module].__doc__ or module)[0]
 
 
 def _meaning(cls: type[Primitive]) -> str:

@@ -13,6 +13,7 @@ from unittest import mock
 
 import jax
 import numpy as np
+import pytest
 from jax._src import core
 from jax._src.export.shape_poly import _DimExpr
 
@@ -35,6 +36,10 @@ PLUMBING = {
 `ft_in` and `ft_out` of scan are the structures of its operands and results; what is left of them is
 their numbers, as `num_consts` and `num_carry`.
 """
+
+compares_with_jax = pytest.mark.skipif(
+    jax.__version_info__ < (0, 12), reason="the texts are those of JAX 0.12"
+)
 
 OPERANDS_DIFFER = {"gather", "scatter", "scatter-add"}
 """Primitives of ours that take their operands otherwise than JAX's of that name."""

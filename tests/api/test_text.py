@@ -13,7 +13,7 @@ import pytest
 
 import s2s
 import s2s.lax
-from tests.jax_jaxprs import jax_text
+from tests.jax_jaxprs import compares_with_jax, jax_text
 
 S2S = SimpleNamespace(np=np, lax=s2s.lax, jit=s2s.jit)
 JAX = SimpleNamespace(np=jnp, lax=jax.lax, jit=jax.jit)
@@ -167,6 +167,7 @@ CASES: dict[Callable[[Library], Callable[..., Any]], tuple[Any, ...]] = {
 }
 
 
+@compares_with_jax
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_text_is_jax_s(case: Callable[[Library], Callable[..., Any]]) -> None:
     args = CASES[case]

@@ -12,7 +12,7 @@ import s2s
 import s2s.lax
 from s2s.ir.equality import alpha_equivalent
 from tests.control.programs import PROGRAMS, S2S, loss, traced
-from tests.jax_jaxprs import jax_text
+from tests.jax_jaxprs import compares_with_jax, jax_text
 
 JAX = SimpleNamespace(
     lax=jax.lax,
@@ -31,6 +31,7 @@ CONSTANTS_IN_BODIES = [
 """Programs whose bodies hold arrays of ones, which s2s makes by a broadcast where they are read."""
 
 
+@compares_with_jax
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in CONSTANTS_IN_BODIES])
 def test_programs_print_as_in_jax(name: str) -> None:
     assert str(traced(name)) == jax_text(loss(JAX, PROGRAMS[name](JAX)), X, X)

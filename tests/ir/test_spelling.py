@@ -12,6 +12,7 @@ from jax import export, lax
 from s2s.ir.dims import dimension
 from s2s.ir.jaxpr import Literal, ShapedArray
 from s2s.ir.spelling import spell_literal, spell_size, spell_type, spell_value
+from tests.jax_jaxprs import compares_with_jax
 
 F64 = np.dtype(np.float64)
 N, K, B = export.symbolic_shape("n, k, b")
@@ -34,6 +35,7 @@ SIZES: list[Callable[[Any, Any, Any], Any]] = [
 ]
 
 
+@compares_with_jax
 @pytest.mark.parametrize("index", range(len(SIZES)))
 def test_a_size_is_spelled_as_jax_does(index: int) -> None:
     size = SIZES[index]
