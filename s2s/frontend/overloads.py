@@ -10,7 +10,10 @@ import operator
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
+
 from s2s.frontend.dispatch import call, is_traced_inside, is_users_function
+from s2s.numpy.indexing import getitem
 from s2s.trace import builder_in_force
 
 _ARITHMETIC = {
@@ -91,6 +94,8 @@ def unary(symbol: str, x: Any) -> Any:
 
 def item(container: Any, index: Any) -> Any:
     """`container[index]`."""
+    if issubclass(container.__class__, np.ndarray) and is_traced_inside(index):
+        return getitem(container, index)
     method = _users_method(container.__class__, "__getitem__")
     return container[index] if method is None else call(method, container, index)
 
