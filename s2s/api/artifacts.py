@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from s2s.api.transformed import (
     signature,
     trace,
 )
+from s2s.ir.assumptions import assumptions
 from s2s.ir.dims import Size, substitute
 from s2s.ir.jaxpr import ShapedArray
 from s2s.passes.pipeline import optimise
@@ -59,6 +61,10 @@ def make_artifact(
     fixed = {key: _with_sizes(argument, dims or {}) for key, argument in arguments.items()}
     traced = trace(fun, fixed)
     closed = optimise(traced.closed)
+    minimum = {**traced.minimum, **assumptions().minimum}
+    traced = dataclasses.replace(
+        traced, minimum={key: least for key, least in minimum.items() if key not in (dims or {})}
+    )
     described = signature_of(traced, name or function_name(fun), command, s2s.__version__)
     return artifact(closed, described, unbounded=is_unbounded(closed))
 

@@ -24,6 +24,8 @@ def command_words(options: Options) -> tuple[str, ...]:
         ("--record", options.record),
         *[("--static", text) for text in options.static],
         ("--name", options.name),
+        ("--stablehlo-version", options.stablehlo_version),
+        ("--dims", options.dims),
     ]
     for option, value in given:
         if value is not None:
@@ -31,6 +33,8 @@ def command_words(options: Options) -> tuple[str, ...]:
             words += [f"{option}={value}"] if value.startswith("-") else [option, value]
     if options.has_aux:
         words.append("--has-aux")
+    if options.stablehlo is not None:
+        words += ["--stablehlo", portable_path(options.stablehlo)]
     if options.output is not None:
         words += ["-o", portable_path(options.output)]
     return tuple(words)

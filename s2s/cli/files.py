@@ -54,14 +54,15 @@ def check_replaceable(path: Path) -> None:
         raise UserError(f"{path} {what}, so it is kept. Give --force to replace it.")
 
 
-def replace(path: Path, text: str) -> None:
+def replace(path: Path, contents: str | bytes) -> None:
     """Write a file so that at any moment the old or the new one is there, and whole."""
+    data = contents.encode() if isinstance(contents, str) else contents
     path = path.resolve()  # a link stays a link
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
             os.chmod(temporary, _mode(path))
             os.replace(temporary, path)
         except BaseException:

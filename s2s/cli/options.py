@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 
 from s2s import __version__
 
@@ -44,9 +45,9 @@ class Options(argparse.Namespace):
     """The options of one command, with what each is if it is not given."""
 
     command: str
-    """A transformation of `TRANSFORMATIONS`, or `compile`."""
+    """A transformation of `TRANSFORMATIONS`, or `compile`, `show`, `run`."""
     target: str
-    """`FILE.py:FUNC`; `FILE.py` for `compile`."""
+    """`FILE.py:FUNC`; `FILE.py` for `compile`; an artifact for `show` and `run`."""
     expression: str = ""
     show_jaxpr: bool = False
     output: str | None = None
@@ -62,6 +63,10 @@ class Options(argparse.Namespace):
     check: bool = False
     verify: bool = True
     debug: bool = False
+    stablehlo: str | None = None
+    stablehlo_version: str | None = None
+    dims: str | None = None
+    inputs: str | None = None
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -76,8 +81,10 @@ def parse(arguments: Sequence[str]) -> Options:
     options = parser.parse_args(words, Options(show_jaxpr=show_jaxpr))
     if options.command == "jaxpr":
         parser.error("jaxpr wants another command after it, as in: s2s jaxpr grad model.py:loss")
-    if options.check and options.output is None:
+    if options.check and options.output is None and options.stablehlo is None:
         parser.error("--check compares with a file, so give one with -o")
+    if options.stablehlo is None and (options.dims or options.stablehlo_version):
+        parser.error("--dims and --stablehlo-version are of an artifact; give it by --stablehlo")
     if options.example is not None and options.record is not None:
         parser.error("give --example or --record, not both")
     return options
@@ -136,6 +143,7 @@ def _parser() -> argparse.ArgumentParser:
         "expression", metavar="EXPRESSION", help="such as 'vmap(grad(loss), in_axes=(None, 0, 0))'"
     )
     _add_common(command)
+    _add_artifact_commands(commands)
     commands.add_parser(
         "jaxpr",
         help="print the intermediate form of another command: s2s jaxpr grad model.py:loss",
@@ -144,6 +152,34 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=formatter,
     )
     return parser
+
+
+def _add_artifact_commands(commands: Any) -> None:
+    show = commands.add_parser(
+        "show",
+        help="what a StableHLO artifact computes, and where it comes from",
+        description="Print the signature of a StableHLO artifact.",
+        allow_abbrev=False,
+    )
+    run = commands.add_parser(
+        "run",
+        help="run a StableHLO artifact on the arrays of a file",
+        description="Compile a StableHLO artifact for this machine and run it.",
+        allow_abbrev=False,
+    )
+    run.add_argument(
+        "--inputs",
+        metavar="IN.npz",
+        help="the arguments by name; those in containers as params.w, pair.0",
+    )
+    run.add_argument(
+        "-o", "--output", metavar="OUT.npz", help="where results are written (printed)"
+    )
+    for command in (show, run):
+        command.add_argument("target", metavar="ARTIFACT", help="a .mlir or .mlirbc file")
+        command.add_argument(
+            "--debug", action="store_true", help="show where in s2s an error comes from"
+        )
 
 
 def _add_common(command: argparse.ArgumentParser) -> None:
@@ -174,6 +210,19 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     output = command.add_argument_group("output")
     output.add_argument(
         "-o", "--output", metavar="OUT.py", help="the file to write (standard output)"
+    )
+    output.add_argument(
+        "--stablehlo",
+        metavar="OUT.mlir",
+        help="write a StableHLO artifact: .mlir for text, .mlirbc for a portable artifact",
+    )
+    output.add_argument(
+        "--stablehlo-version",
+        metavar="VERSION",
+        help="the oldest version of StableHLO that must read a .mlirbc (that of 12 weeks ago)",
+    )
+    output.add_argument(
+        "--dims", metavar="SIZES", help="fix named sizes in the artifact: n=1024,d=32"
     )
     output.add_argument("--name", help="what to call the generated function")
     output.add_argument(

@@ -7,11 +7,12 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from s2s.api.artifacts import make_artifact
 from s2s.api.source import GeneratedModule, generate
 from s2s.api.transformed import function_name, signature
-from s2s.cli import files
+from s2s.cli import artifacts, files
 from s2s.cli.command import command_words
 from s2s.cli.options import Options
 from s2s.cli.progress import Progress
@@ -26,8 +27,11 @@ from s2s.frontend.argument_types import (
     generalise,
 )
 from s2s.frontend.load import load, load_module
-from s2s.ir.dims import UndecidedDimension
+from s2s.ir.dims import UndecidedDimension, names_of
 from s2s.verify import Report, Run, verify
+
+if TYPE_CHECKING:
+    from s2s_codegen.stablehlo.artifact import Artifact
 
 
 def run_and_report(options: Options) -> int:
@@ -60,9 +64,16 @@ def run_and_report(options: Options) -> int:
 
 def run(options: Options) -> int:
     """Run a command; the exit status is 0, or 1 if `--check` finds a difference."""
+    if options.command == "show":
+        return artifacts.show(options.target)
+    if options.command == "run":
+        return artifacts.run_artifact(options.target, options.inputs, options.output)
     output = None if options.output is None or options.show_jaxpr else Path(options.output)
     if output is not None and not options.force and not options.check:
         files.check_replaceable(output)
+    artifact_path = None if options.stablehlo is None else Path(options.stablehlo)
+    if artifact_path is not None and not options.force and not options.check:
+        artifacts.check_replaceable(artifact_path)
     progress = Progress()
     # What the user's code prints is not part of the module.
     with progress.shown(), contextlib.redirect_stdout(sys.stderr):
@@ -78,7 +89,7 @@ def run(options: Options) -> int:
             further=[*signature(fun).parameters],
         )
         progress.step(f"tracing and transforming {name}")
-        module, types = _generate(fun, found, options)
+        module, artifact, types = _generate(fun, found, options)
         if options.show_jaxpr:
             text = f"{module.closed}\n"
         else:
@@ -87,13 +98,24 @@ def run(options: Options) -> int:
         if options.verify and not options.check and not options.show_jaxpr:
             progress.step(f"verifying {_name(fun, options)}")
             notes.append(_verified(fun, module, text, found, options))
+    data = None
+    if artifact is not None and artifact_path is not None:
+        data = artifacts.contents(artifact, artifact_path, options.stablehlo_version)
+        if options.check:
+            if not artifact_path.exists() or artifact_path.read_bytes() != data:
+                print(f"{artifact_path} is not what would be written.")
+                return 1
+            if output is None:
+                return 0
     if options.check and output is not None:
         return _check(output, text)
     for note in filter(None, notes):
         print(f"s2s: {note}", file=sys.stderr)
+    if data is not None and artifact_path is not None:
+        files.replace(artifact_path, data)
     if output is not None:
         files.replace(output, text)
-    else:
+    elif data is None:
         sys.stdout.write(text)
         sys.stdout.flush()
     return 0
@@ -111,16 +133,26 @@ def _name(fun: Callable[..., Any], options: Options) -> str:
 
 def _generate(
     fun: Callable[..., Any], found: ArgumentTypes, options: Options
-) -> tuple[GeneratedModule, Mapping[str, ArgumentType]]:
-    """The module, and the types of the user's function's arguments as they were generalised."""
+) -> tuple[GeneratedModule, Artifact | None, Mapping[str, ArgumentType]]:
+    """The module, the artifact if one is wanted, and the types of the user's function's arguments
+    as they were generalised."""
+    sizes = artifacts.parse_dims(options.dims)
     if options.name is not None and not options.name.isidentifier():
         raise UserError(f"--name {options.name}: that is no name for a function.")
 
     def attempt(
         types: Mapping[str, ArgumentType],
-    ) -> tuple[GeneratedModule, Mapping[str, ArgumentType]]:
+    ) -> tuple[GeneratedModule, Artifact | None, Mapping[str, ArgumentType]]:
         outer = outer_types(fun, types, found.given)
-        return generate(fun, outer, options.name, command_words(options)), types
+        words = command_words(options)
+        module = generate(fun, outer, options.name, words)
+        artifact = None
+        if options.stablehlo is not None and not options.show_jaxpr:
+            avals = module.traced.closed.in_avals
+            names = {n for aval in avals for size in aval.shape for n in names_of(size)}
+            artifacts.check_dims(sizes, names)
+            artifact = make_artifact(fun, outer, options.name, words, sizes)
+        return module, artifact, types
 
     return generalise(found.types, found.examples, attempt)
 

@@ -13,6 +13,7 @@ from s2s.ir.dims import Dim, Size, substitute
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, flatten, unflatten
+from s2s_codegen.stablehlo.cache import compiled
 from s2s_codegen.stablehlo.executable import DeviceArray, Executable
 from s2s_codegen.stablehlo.runtime import ArrayType, runtime, specialised
 from s2s_codegen.stablehlo.signature import Fixed, Parameter, Signature
@@ -78,7 +79,7 @@ class CompiledArtifact:
                 program = specialised(self._text, [type_.shape for type_ in inputs])
             except ValueError as error:
                 raise UserError(f"{self._signature.name}: {error}") from error
-        loaded = devices.compile(program)
+        loaded = compiled(devices, program)
         return Executable(devices, loaded, inputs, outputs, unbounded=self._unbounded)
 
     # -- arguments ------------------------------------------------------------------------------

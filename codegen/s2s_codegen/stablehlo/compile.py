@@ -7,6 +7,7 @@ from typing import Any
 
 from s2s.control.while_loop import While
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Literal, ShapedArray
+from s2s_codegen.stablehlo.cache import compiled
 from s2s_codegen.stablehlo.emit import emit_module
 from s2s_codegen.stablehlo.executable import Executable
 from s2s_codegen.stablehlo.runtime import ArrayType, Runtime
@@ -21,7 +22,7 @@ def compile_jaxpr(closed: ClosedJaxpr, name: str, runtime: Runtime) -> Compiled:
     text = emit_module(distinct, name)
     executable = Executable(
         runtime,
-        runtime.compile(text),
+        compiled(runtime, text),
         [array_type(aval) for aval in closed.in_avals],
         [array_type(aval) for aval in distinct.out_avals],
         unbounded=is_unbounded(closed),

@@ -25,9 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from s2s.errors import UserError
 from s2s.ir.dims import Dim, FloorDiv, Shape, Size
 from s2s.ir.dtypes import DType
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Source, Var
 from s2s.primitive import Primitive
 from s2s.trace import make
 from s2s_codegen.stablehlo.text import dense, function_type, location, string, tensor_type
@@ -77,6 +78,8 @@ class Emitter:
         self._count = 0
         self._indent = "    "
         self._location = "loc(unknown)"
+        self.source: Source | None = None
+        """The user's line that is being written."""
         self._constants: list[dict[Any, Operand]] = [{}]
 
     # -- statements -----------------------------------------------------------------------------
@@ -231,6 +234,7 @@ class Emitter:
         """Give the operations that follow the location of an equation."""
         name = next((var.name for var in eqn.outvars if var.name), eqn.primitive.name)
         self._location = location(name, eqn.source)
+        self.source = eqn.source
 
     def inline(self, closed: ClosedJaxpr, operands: Sequence[Operand]) -> list[Operand]:
         """Write the equations of a jaxpr here, and return its results."""
@@ -270,9 +274,9 @@ def lower(
     By default the primitive's `stablehlo` names an operation on operands of the type of the result.
     """
     if not primitive.stablehlo:
-        raise NotImplementedError(
-            f"primitive {primitive.name!r} has no StableHLO lowering; "
-            f"it would be a function in s2s_codegen/stablehlo/lower/"
+        raise UserError(
+            f"{primitive.name} cannot be written as StableHLO; as a NumPy module it can.",
+            emitter.source,
         )
     (result,) = results
     full = [

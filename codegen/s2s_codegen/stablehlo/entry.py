@@ -69,9 +69,7 @@ def entry(
     return text.function("enter", parameters)
 
 
-def _take_apart(
-    text: _Text, name: str, structure: TreeDef, avals: Any, leaves: list[str]
-) -> None:
+def _take_apart(text: _Text, name: str, structure: TreeDef, avals: Any, leaves: list[str]) -> None:
     kind = structure.kind
     if kind is None:
         leaves.append(name)
@@ -186,5 +184,3 @@ class _Text:
         source = f"def {name}({', '.join(parameters)}):\n{body}\n"
         exec(compile(source, "<arguments of a compiled function>", "exec"), self.names)
         return self.names[name]
-
-

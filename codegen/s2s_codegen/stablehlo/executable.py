@@ -147,8 +147,7 @@ class Executable:
         """The results as arrays that stay on the device; so may the arguments be."""
         fork.refuse()
         buffers = [
-            array.buffer if isinstance(array, DeviceArray) else self.put(array)
-            for array in arrays
+            array.buffer if isinstance(array, DeviceArray) else self.put(array) for array in arrays
         ]
         results = self.execute(buffers).consume_with_handlers(self.handlers)
         kinds = zip(results, self.outputs, self.readers, strict=True)

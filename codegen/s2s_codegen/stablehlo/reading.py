@@ -1,4 +1,4 @@
-"""What runs in the process that reads a file nobody vouches for. Imports little, to be there soon."""
+"""What runs in the process that reads an untrusted file. Imports little, to be there soon."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import inspect
 import json
 import keyword
 import re
+import shlex
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -120,7 +121,7 @@ def signature_of(traced: Traced, name: str, command: Sequence[str], version: str
         dict(traced.minimum),
         f"{function.file}:{function.line}" if function.file else "",
         function.digest,
-        " ".join(command),
+        shlex.join(command),
         version,
     )
 
@@ -223,7 +224,7 @@ def _read(written: Any) -> Any:
         return {key: _read(part) for key, part in parts}
     if kind == "record":
         name, fields = parts
-        made: Any = namedtuple(_identifier(name), [_identifier(key) for key, _ in fields])  # noqa: PYI024
+        made: Any = namedtuple(_identifier(name), [_identifier(key) for key, _ in fields])
         return made(*[_read(part) for _, part in fields])
     if kind in ("list", "tuple"):
         items = list(map(_read, parts))

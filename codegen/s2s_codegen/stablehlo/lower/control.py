@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from s2s.control import checkpoint, cond, jit, scan, while_loop
+from s2s.errors import UserError
 from s2s.ir.dims import Dim, Size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
@@ -79,7 +80,11 @@ def _row(emitter: Emitter, stacked: Operand, index: Operand) -> Operand:
     zero = emitter.scalar(0, INT64)
     starts = [index, *[zero] * (len(shape) - 1)]
     if any(isinstance(size, Dim) for size in shape[1:]):
-        raise NotImplementedError("a loop over rows of a size that is not fixed")
+        raise UserError(
+            "a loop over the rows of an array of open sizes cannot be written as StableHLO; fix "
+            "the sizes with --dims.",
+            emitter.source,
+        )
     row = dynamic_slice(emitter, stacked, starts, ShapedArray((1, *shape[1:]), stacked.aval.dtype))
     return emitter.reshape(row, shape[1:])
 
@@ -130,9 +135,11 @@ def _(
     results: list[ShapedArray],
 ) -> list[Operand]:
     if primitive.steps is not None:
-        raise NotImplementedError(
+        raise UserError(
             "the reverse derivative of a while loop keeps as many values as the loop has steps, "
-            "which StableHLO cannot express: its arrays have fixed sizes"
+            "which StableHLO cannot express: its arrays have fixed sizes. Bound the number of "
+            "steps by a for loop, or use forward mode.",
+            emitter.source,
         )
     cond_consts, body_consts, carry = primitive.parts(operands)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from s2s.errors import UserError
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitives import cumulative
 from s2s_codegen.stablehlo.emit import Emitter, Operand, is_static, lower
@@ -20,7 +21,11 @@ def _running(
     result: ShapedArray,
 ) -> Operand:
     if not is_static(x.aval.shape):
-        raise NotImplementedError(f"{primitive.name} along an axis whose size is not fixed")
+        raise UserError(
+            f"{primitive.name} along an axis of an open size cannot be written as StableHLO; fix "
+            "the size with --dims.",
+            emitter.source,
+        )
     axis, rank = primitive.axis, x.aval.ndim
     size = int(x.aval.shape[axis])  # pyright: ignore[reportArgumentType]
     window = [size if a == axis else 1 for a in range(rank)]

@@ -1,0 +1,118 @@
+"""Artifacts on the command line: writing one, showing what one is, running one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from s2s.errors import UserError
+
+if TYPE_CHECKING:
+    from s2s_codegen.stablehlo.artifact import Artifact
+
+
+def parse_dims(text: str | None) -> dict[str, int]:
+    """`n=1024,d=32` as a dict. Raises UserError for anything else."""
+    sizes: dict[str, int] = {}
+    for part in (text or "").split(","):
+        name, equals, value = map(str.strip, part.partition("="))
+        if not part.strip():
+            continue
+        if not equals or not name.isidentifier() or not value.isdecimal() or int(value) < 1:
+            raise UserError(
+                f"--dims {text}: {part.strip()!r} does not say the size of a named dimension; "
+                "write it as in --dims n=1024,d=32."
+            )
+        sizes[name] = int(value)
+    return sizes
+
+
+def check_dims(sizes: Mapping[str, int], known: set[str]) -> None:
+    """Raise UserError if there is no dimension of a name that is given a size."""
+    unknown = [name for name in sizes if name not in known]
+    if unknown:
+        there = f"they are {', '.join(sorted(known))}" if known else "all sizes are fixed"
+        raise UserError(f"--dims: there is no dimension {unknown[0]}; {there}.")
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise UserError if there is something at `path` that s2s must not replace."""
+    if path.suffix not in (".mlir", ".mlirbc"):
+        raise UserError(
+            f"--stablehlo {path}: an artifact is called .mlir (text) or .mlirbc (bytecode)."
+        )
+    if not path.parent.is_dir():
+        raise UserError(f"There is no folder {path.parent} to write {path.name} to.")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; give the name of a file with --stablehlo.")
+    if path.exists() and path.stat().st_size and b"s2s.arguments" not in path.read_bytes():
+        raise UserError(
+            f"{path} was not written by s2s, so it is kept. Give --force to replace it."
+        )
+
+
+def contents(artifact: Artifact, path: Path, version: str | None) -> bytes:
+    """What the file of an artifact holds."""
+    return artifact.to_bytes(version) if path.suffix == ".mlirbc" else artifact.text.encode()
+
+
+def show(target: str) -> int:
+    """Print what an artifact computes and where it comes from."""
+    from s2s.api.artifacts import load_artifact
+
+    signature = load_artifact(target).signature
+    lines = [("function", str(signature))]
+    bounds = [f"{n} at least {signature.minimum.get(n, 1)}" for n in signature.dimensions]
+    facts = [
+        ("open sizes", ", ".join(bounds)),
+        ("source", signature.source),
+        ("digest of source", signature.digest),
+        ("command", signature.command),
+        ("made by", f"s2s {signature.version}" if signature.version else ""),
+    ]
+    lines += [(name, fact) for name, fact in facts if fact]
+    width = max(len(name) for name, _ in lines)
+    for name, fact in lines:
+        print(f"{name:<{width}}  {fact}")
+    return 0
+
+
+def run_artifact(target: str, inputs: str | None, output: str | None) -> int:
+    """Run an artifact on the arrays of an .npz file, and write its results to another.
+
+    The arrays of a container are called by their places in it: `params.w`, `pair.0`.
+    """
+    from s2s.api.artifacts import load_artifact
+    from s2s_codegen.stablehlo.named_arrays import arguments_from, named_results
+
+    artifact = load_artifact(target)
+    arrays = _read(inputs) if inputs is not None else {}
+    arguments, options = arguments_from(artifact.signature, arrays)
+    result = artifact.compile()(*arguments, **options)
+    results = named_results(result)
+    if output is None:
+        for name, value in results.items():
+            print(f"{name} = {value}")
+        return 0
+    try:
+        with open(output, "wb") as file:
+            np.savez(file, **results)
+    except OSError as error:
+        raise UserError(f"{output} cannot be written: {error.strerror}.") from error
+    plural = "s" if len(results) != 1 else ""
+    print(f"s2s: {len(results)} array{plural} written to {output}", file=sys.stderr)
+    return 0
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if isinstance(file, np.ndarray):
+                raise UserError(f"{path} holds one array without a name; use np.savez.")
+            return dict(file)
+    except (OSError, ValueError) as error:
+        raise UserError(f"--inputs {path} cannot be read as an .npz file ({error}).") from error
