@@ -92,9 +92,13 @@ def unary(symbol: str, x: Any) -> Any:
     return _UNARY[symbol](x) if method is None else call(method, x)
 
 
+def _is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray)
+
+
 def item(container: Any, index: Any) -> Any:
     """`container[index]`."""
-    if issubclass(container.__class__, np.ndarray) and is_traced_inside(index):
+    if _is_array(container) and is_traced_inside(index):
         return getitem(container, index)
     method = _users_method(container.__class__, "__getitem__")
     return container[index] if method is None else call(method, container, index)
