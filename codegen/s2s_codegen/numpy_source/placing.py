@@ -1,4 +1,4 @@
-"""Arrays written into: pads, scatters and updates of slices as assignments to parts of an array.
+"""Arrays written into: pad, scatter and the updates as assignments to parts of an array.
 
 What a slice's transpose pads with zeros, for one, becomes
 
@@ -10,9 +10,10 @@ or is added to a part of an array that is there already.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from s2s.ir.dims import same_size
+from s2s.ir.dims import Shape, Size, same_size
 from s2s.ir.jaxpr import Atom, JaxprEqn, Var
 from s2s.primitives.core import BroadcastInDim
 from s2s.primitives.dynamic import DynamicUpdateSlice
@@ -20,7 +21,6 @@ from s2s.primitives.indexing import Scatter, ScatterAdd
 from s2s.primitives.layout import Pad
 from s2s.primitives.updates import UpdateSlice, UpdateSliceAdd
 from s2s_codegen.numpy_source.expression import Expression, is_negative, without_sign
-from s2s_codegen.numpy_source.memory import is_zero
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.layout import position_text, slice_text
 
@@ -41,6 +41,9 @@ class Placement:
 
     def put(self, name: str, operator: str = "") -> str:
         """The statement that puts the value into the array `name`, adding with `+` or `-`."""
+        value = self.value
+        if operator and is_negative(value):
+            operator, value = ("-" if operator == "+" else "+"), without_sign(value)
         if operator and self.repeats:
             function = "np.add.at" if operator == "+" else "np.subtract.at"
             place = self.index
@@ -48,107 +51,87 @@ class Placement:
                 place = f"np.s_[{place}]"
             elif "," in place:
                 place = f"({place})"
-            return f"{function}({name}, {place}, {self.value.text})"
-        value = self.value
-        if operator and is_negative(value):
-            operator, value = "-" if operator == "+" else "+", without_sign(value)
+            return f"{function}({name}, {place}, {value.text})"
         return f"{name}[{self.index}] {operator}= {value.text}"
 
 
 def placement(eqn: JaxprEqn, scope: Scope) -> Placement:
     """What an equation whose primitive `writes_into` an array puts where."""
     primitive = eqn.primitive
-    zero = Expression("0.0", shape=())
     if isinstance(primitive, Pad):
         operand, number = eqn.invars
-        dropped: set[int] = set()
-        inner = scope.definition(operand)
-        if inner is not None and isinstance(inner.primitive, BroadcastInDim):
-            dropped = _new_axes(inner.primitive, primitive)
-        value = scope.whole(inner.invars[0]) if inner and dropped else scope.expression(operand)
-        index = _inside(primitive, eqn, scope, dropped)
+        index, value = _assigned(operand, _slots(primitive, eqn), eqn, scope)
         return Placement(index, value, None, scope.expression(number), False, False)
     if isinstance(primitive, UpdateSlice):
-        return _updated(primitive, eqn, scope)
+        x, update = eqn.invars
+        index, value = _assigned(update, _slots(primitive, eqn), eqn, scope)
+        base, fill = _base(x, scope)
+        return Placement(index, value, base, fill, isinstance(primitive, UpdateSliceAdd), False)
+    atoms = list(eqn.invars)
     if isinstance(primitive, DynamicUpdateSlice):
         x, update, *starts = eqn.invars
-        scatter = primitive.as_scatter(len(starts))
-        atoms = [x, *starts, update]
-    else:
-        assert isinstance(primitive, Scatter)
-        scatter = primitive
-        atoms = list(eqn.invars)
-    texts = [scope.whole(atom).text if atom is not atoms[0] else "" for atom in atoms]
-    index = scatter.index(texts, [atom.aval for atom in atoms])
-    base = _base(atoms[0], scope)
-    adds = isinstance(scatter, ScatterAdd)
-    repeats = adds and not scatter.unique_indices and any(a.aval.shape for a in atoms[1:-1])
-    return Placement(index, scope.expression(atoms[-1]), base, zero, adds, repeats)
+        primitive, atoms = primitive.as_scatter(len(starts)), [x, *starts, update]
+    assert isinstance(primitive, Scatter)
+    texts = ["", *[scope.whole(atom).text for atom in atoms[1:]]]
+    index = primitive.index(texts, [atom.aval for atom in atoms])
+    base, fill = _base(atoms[0], scope)
+    adds = isinstance(primitive, ScatterAdd)
+    repeats = adds and not primitive.unique_indices and any(a.aval.shape for a in atoms[1:-1])
+    return Placement(index, scope.expression(atoms[-1]), base, fill, adds, repeats)
 
 
-def _base(atom: Atom, scope: Scope) -> Atom | None:
-    """The array written into; None for an array of zeros that has no statement yet."""
-    definition = scope.definition(atom)
+def _base(x: Atom, scope: Scope) -> tuple[Atom | None, Expression]:
+    """The array written into; or None, and the number that a new one is full of."""
+    definition = scope.definition(x)
     if definition is not None and isinstance(definition.primitive, BroadcastInDim):
-        if is_zero(definition.invars[0]):
-            return None
-    return atom
+        if not definition.invars[0].aval.shape:
+            return None, scope.expression(definition.invars[0])
+    return x, Expression("0.0", shape=())
 
 
-def _updated(primitive: UpdateSlice, eqn: JaxprEqn, scope: Scope) -> Placement:
-    """What an assignment to a slice puts where: `array[1:-1] = value`."""
-    x, update = eqn.invars
-    dropped: set[int] = set()
-    inner = scope.definition(update)
-    if inner is not None and isinstance(inner.primitive, BroadcastInDim):
-        if inner.primitive.adds_axes_of_size_1(inner.invars[0].aval):
-            axes = inner.primitive.broadcast_dimensions
-            dropped = {axis for axis in range(update.aval.ndim) if axis not in axes}
-            update = inner.invars[0]
-        elif not inner.invars[0].aval.shape:
-            dropped = {a for a, size in enumerate(update.aval.shape) if same_size(size, 1)}
-            update = inner.invars[0]
+Slot = tuple[Size, Size, int]
+"""Along one axis: where the elements begin, where they end, and the step between them."""
+
+
+def _slots(primitive: Pad | UpdateSlice, eqn: JaxprEqn) -> list[Slot]:
+    """Where the elements stand in the result, along each axis."""
+    shape = eqn.outvars[0].aval.shape
+    if isinstance(primitive, Pad):
+        return [
+            (low, size - high, between + 1)
+            for (low, high, between), size in zip(primitive.padding_config, shape, strict=True)
+        ]
     part = primitive.part
+    return list(zip(part.start_indices, part.limit_indices, part.steps(), strict=True))
+
+
+def _assigned(
+    update: Atom, slots: Sequence[Slot], eqn: JaxprEqn, scope: Scope
+) -> tuple[str, Expression]:
+    """The index and the value of an assignment. A row is put in at one index."""
+    shape = eqn.outvars[0].aval.shape
+    inner = scope.definition(update)
+    rows: set[int] = set()
+    if inner is not None and isinstance(inner.primitive, BroadcastInDim):
+        rows = _new_axes(inner.primitive, slots, shape)
     items: list[str] = []
-    for axis, size in enumerate(x.aval.shape):
-        start, limit = part.start_indices[axis], part.limit_indices[axis]
-        if axis in dropped:
-            items.append(position_text(scope, start, size))
+    for axis, (start, limit, step) in enumerate(slots):
+        if axis in rows:
+            items.append(position_text(scope, start, shape[axis]))
         else:
-            items.append(slice_text(scope, start, limit, part.steps()[axis], size))
+            items.append(slice_text(scope, start, limit, step, shape[axis]))
     while len(items) > 1 and items[-1] == ":":
         items.pop()
-    value = scope.whole(update) if dropped else scope.expression(update)
-    zero = Expression("0.0", shape=())
-    adds = isinstance(primitive, UpdateSliceAdd)
-    return Placement(", ".join(items), value, _base(x, scope), zero, adds, False)
+    value = scope.whole(inner.invars[0]) if inner and rows else scope.expression(update)
+    return ", ".join(items), value
 
 
-def _new_axes(inner: BroadcastInDim, pad: Pad) -> set[int]:
-    """The axes of size 1 that `inner` puts in, if `pad` gives all of them a place."""
+def _new_axes(inner: BroadcastInDim, slots: Sequence[Slot], shape: Shape) -> set[int]:
+    """The axes of size 1 that `inner` puts in, if these are all that it puts in and each is one
+    place of a longer axis."""
     new = {axis for axis in range(len(inner.shape)) if axis not in inner.broadcast_dimensions}
-    placed = all(
-        same_size(inner.shape[axis], 1)
-        and not (same_size(low, 0) and same_size(high, 0) and between == 0)
-        for axis, (low, high, between) in enumerate(pad.padding_config)
-        if axis in new
-    )
-    return new if placed else set()
-
-
-def _inside(primitive: Pad, eqn: JaxprEqn, scope: Scope, dropped: set[int]) -> str:
-    """Where the operand's elements stand in a padded array; `dropped` axes have one index each."""
-    (var,) = eqn.outvars
-    items: list[str] = []
-    for axis, (low, high, between) in enumerate(primitive.padding_config):
-        size = var.aval.shape[axis]
-        if axis in dropped:
-            items.append(position_text(scope, low, size))
-        else:
-            items.append(slice_text(scope, low, size - high, between + 1, size))
-    while len(items) > 1 and items[-1] == ":":
-        items.pop()
-    return ", ".join(items)
+    placed = all(same_size(inner.shape[axis], 1) and not same_size(shape[axis], 1) for axis in new)
+    return new if placed and len(slots) == len(inner.shape) else set()
 
 
 def new_array(placed: Placement, var: Var, hint: str, scope: Scope) -> str:

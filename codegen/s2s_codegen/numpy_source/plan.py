@@ -134,13 +134,21 @@ def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn, zeros: set[Var]) -> bool:
     if writes_into(eqn.primitive):
         is_sum = isinstance(reader.primitive, (Add, AddAny, Sub)) and reader.phase != "primal"
         return is_sum and adds_into_zeros(eqn, eqn.invars[0] in zeros)
-    if eqn.primitive.has_effect or eqn.primitive.multiple_results:
+    if eqn.primitive.has_effect or eqn.primitive.multiple_results or _repeats_operands(reader):
         return False
     name = eqn.outvars[0].name
     if name is None:
         return True
     # The terms of a sum of cotangents.
     return name.endswith("_bar") and reader.outvars[0].name == name
+
+
+def _repeats_operands(reader: JaxprEqn) -> bool:
+    """Whether an expression names an operand twice, which must then be computed before."""
+    primitive = reader.primitive
+    on_numbers = bool(reader.outvars) and reader.outvars[0].aval.weak_type
+    template = primitive.math if on_numbers and primitive.math else primitive.numpy
+    return any(template.count(f"{{{i}}}") > 1 for i in range(len(reader.invars)))
 
 
 def _keep_lines_short(placed: Sequence[Placed], inlined: dict[Var, JaxprEqn]) -> None:

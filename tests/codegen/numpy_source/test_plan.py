@@ -5,7 +5,7 @@ import pytest
 from s2s import lax
 from s2s.ir.dims import dimension
 from s2s.trace import phase
-from tests.codegen.numpy_source.bodies import at, body, called, f64, jaxpr
+from tests.codegen.numpy_source.bodies import FLOAT, at, body, called, f64, jaxpr
 
 N, M = dimension("n"), dimension("m")
 
@@ -100,6 +100,15 @@ def test_rows_that_a_loop_runs_over_are_written_in_place() -> None:
         return lax.sin(x)
 
     assert lines(rows, f64(2, "m"), names="xs") == ["value = np.sin(xs[0])", "return value"]
+
+
+def test_an_operand_that_an_expression_names_twice_is_computed_once() -> None:
+    found = lines(lambda x: lax.sign(lax.exp(x)), FLOAT)
+    assert found == [
+        "exp_x = math.exp(x)",
+        "value = math.copysign(bool(exp_x), exp_x)",
+        "return value",
+    ]
 
 
 def test_long_derivatives_are_broken_at_their_longest_part() -> None:

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from s2s import lax
+from s2s.ir.assumptions import Assumptions, assuming
 from s2s.ir.dims import dimension
+from s2s.ir.jaxpr import ShapedArray
 from s2s.primitives.indexing import put_at
+from s2s.primitives.layout import Slice
 from s2s.trace import evaluate, phase
 from s2s_codegen.numpy_source import compile_jaxpr
 from tests.codegen.numpy_source.bodies import FLOAT, at, body, called, f64, jaxpr
@@ -158,6 +161,53 @@ def test_a_row_is_one_index() -> None:
         return called("x_bar", lax.pad(row, 0.0, ((2, 1, 0), (0, 0, 0))))
 
     assert backward(padded, f64(4, "n"), ROWS)[1] == "x_bar[2] = y"
+
+
+def middle(x):
+    return Slice((1,), (x.aval.shape[0] - 1,))
+
+
+def test_an_assignment_to_a_slice_is_made_in_an_array_of_its_own() -> None:
+    def stepped(x, y):
+        u = called("u", lax.copy(x))
+        at(2, "u[1:-1] = y")
+        u = called("u", lax.update_slice(u, y, middle(x)))
+        at(3, "u[1:-1] += 2.0 * y")
+        return called("u", lax.update_slice(u, lax.mul(2.0, y), middle(x), add=True))
+
+    with assuming(Assumptions()):
+        found = body(jaxpr(stepped, ROWS, ShapedArray((N - 2,), np.dtype(np.float64))))
+    assert [line for line in found if not line.startswith("#")] == [
+        "u = x.copy()",
+        "u[1:-1] = y",
+        "u[1:-1] += 2.0 * y",
+        "return u",
+    ]
+
+
+def test_an_assignment_to_a_slice_spares_the_argument() -> None:
+    def stepped(x, y):
+        return called("x", lax.update_slice(x, y, Slice((1,), (3,))))
+
+    assert body(jaxpr(stepped, f64(3), f64(2))) == ["x_1 = x.copy()", "x_1[1:] = y", "return x_1"]
+
+
+def test_an_assignment_to_a_slice_of_zeros_or_ones() -> None:
+    def stepped(y):
+        ones = lax.full((3,), 1.0, np.dtype(np.float64))
+        return lax.update_slice(ones, y, Slice((0,), (2,)))
+
+    assert body(jaxpr(stepped, f64(2), names="y"))[:2] == ["value = np.ones(3)", "value[:2] = y"]
+
+
+def test_a_negative_part_is_subtracted() -> None:
+    def stepped(x, y):
+        x_bar = called("x_bar", lax.sin(x))
+        return called(
+            "x_bar", lax.update_slice(x_bar, lax.mul(-2.0, y), Slice((0,), (2,)), add=True)
+        )
+
+    assert "x_bar[:2] -= 2.0 * y" in backward(stepped, f64(3), f64(2))
 
 
 def test_scatter_add_counts_each_of_equal_indices() -> None:
