@@ -11,9 +11,19 @@ from typing import Any
 import numpy as np
 
 from s2s import lax
+from s2s.frontend.control_flow.comprehensions import total
+from s2s.frontend.control_flow.growing import StackedList
+from s2s.frontend.control_flow.iteration import (
+    Items,
+    enumerate_items,
+    items_of,
+    mapped_items,
+    range_items,
+    zip_items,
+)
 from s2s.frontend.dispatch import always, call, counterparts, is_traced_inside, python_type
 from s2s.frontend.hooks import set_attribute, truth
-from s2s.ir.dims import Dim, Size, UndecidedDimension
+from s2s.ir.dims import Dim, Size
 from s2s.ir.dtypes import FLOAT64, INT64, PYTHON_SCALARS
 from s2s.numpy.promotion import operand
 from s2s.numpy.registry import COUNTERPARTS, mistake
@@ -104,6 +114,8 @@ def _as_python_number(value: Any, kind: str, target: Callable[[Any], Any]) -> An
 
 @_replaces(len)
 def _len(value: Any) -> Size:
+    if isinstance(value, StackedList):
+        return value.length
     if not isinstance(value, Tracer):
         return len(value)
     if value.aval.shape == ():
@@ -112,27 +124,48 @@ def _len(value: Any) -> Size:
 
 
 @_replaces(range)
-def _range(*bounds: Any) -> range:
-    try:
-        return range(*[_step_count(bound) for bound in bounds])
-    except UndecidedDimension as error:
-        sizes = " and ".join(error.names)
-        raise mistake(
-            f"the number of steps depends on the size {sizes}, and loops of a number of steps that "
-            f"is a name are not supported yet. Give {sizes} a number in the types of the arguments."
-        ) from error
+def _range(*bounds: Any) -> Any:
+    given = [_step_count(bound) for bound in bounds]
+    if any(isinstance(bound, (Tracer, Dim)) for bound in given):
+        return range_items(*given)
+    return range(*given)
 
 
 def _step_count(bound: Any) -> Any:
-    if not isinstance(bound, Tracer):
-        return bound
-    known = known_value(bound)
-    if known is not None:
-        return known
-    raise mistake(
-        "how many steps range() has depends on the values of the arguments, and only their types "
-        "are known here. Make the number of steps static (--static name=value)."
-    )
+    known = known_value(bound) if isinstance(bound, Tracer) else None
+    return bound if known is None else known
+
+
+@_replaces(zip)
+def _zip(*parts: Any, strict: bool = False) -> Any:
+    found = zip_items(*parts, strict=strict)
+    return zip(*parts, strict=strict) if found is None else found
+
+
+@_replaces(enumerate)
+def _enumerate(part: Any, start: Any = 0) -> Any:
+    found = enumerate_items(part, start)
+    return enumerate(part, start) if found is None else found
+
+
+@_replaces(reversed)
+def _reversed(part: Any) -> Any:
+    items = items_of(part)
+    return reversed(part) if items is None else items.backwards()
+
+
+@_replaces(map, table=always)
+def _map(function: Any, *parts: Any) -> Any:
+    called = functools.partial(call, function)
+    items = mapped_items(parts[0], called) if len(parts) == 1 and is_traced_inside(parts[0]) else None
+    return map(called, *parts) if items is None else items
+
+
+@_replaces(sum, table=always)
+def _sum(values: Any, /, start: Any = 0) -> Any:
+    if isinstance(values, (Items, StackedList, Tracer)):
+        return total(values, start)
+    return sum(values, start)
 
 
 # -- functions of several values ------------------------------------------------------------------

@@ -21,6 +21,7 @@ from s2s.control import user_functions
 from s2s.errors import UserError
 from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
 from s2s.frontend.argument_types.types import ArgumentType, Static
+from s2s.frontend.control_flow.growing import with_lists
 from s2s.frontend.library import innermost_function, short_name
 from s2s.frontend.located import located
 from s2s.frontend.randomness import Generators
@@ -64,7 +65,8 @@ def trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTyp
     def flat(*values: Value) -> Sequence[Value]:
         watch.builder = builder_in_force()
         args, kwargs = _arguments(parameters, values)
-        leaves, structure = flatten(dispatch.call(function, *args, **kwargs))
+        found = dispatch.call(function, *args, **kwargs)
+        leaves, structure = flatten(with_lists(found, definition_line(function)))
         result.append(structure)
         for leaf, path in zip(leaves, leaf_paths(structure), strict=True):
             if not _is_value(leaf):

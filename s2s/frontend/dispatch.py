@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -23,6 +23,7 @@ from types import (
     FunctionType,
     MethodDescriptorType,
     MethodType,
+    ModuleType,
     WrapperDescriptorType,
 )
 from typing import Any, cast
@@ -30,6 +31,9 @@ from typing import Any, cast
 import numpy as np
 
 from s2s.frontend import leaks
+from s2s.frontend.control_flow.growing import STACKED, StackedList, with_arrays
+from s2s.frontend.control_flow.iteration import Items
+from s2s.frontend.control_flow.state import changing
 from s2s.frontend.conversion import HOOK, Conversion, convert, is_converted
 from s2s.frontend.library import is_own, is_users, public_name
 from s2s.frontend.lines import entering
@@ -73,7 +77,7 @@ def is_traced_inside(value: Any) -> bool:
     """Whether a value is traced or a named size, or a container with one in it."""
     if value.__class__ in _SIMPLE:
         return False
-    if isinstance(value, (Tracer, Dim)):
+    if isinstance(value, (Tracer, Dim, Items, StackedList)):
         return True
     if isinstance(value, (list, tuple, set, frozenset)):
         return any(map(is_traced_inside, cast("Iterable[Any]", value)))
@@ -184,9 +188,14 @@ def _call_builtin(function: Any, args: Arguments, kwargs: Keywords) -> Any:
     owner: Any = function.__self__
     if isinstance(owner, np.ndarray):
         return _call_array_method(function, args, kwargs)
+    if owner is not None and not isinstance(owner, (ModuleType, type, *_UNCHANGING)):
+        changing(owner)
     if type(owner) in (list, dict, set):
         leaks.stored((args, kwargs), f"a {type(owner).__name__}")
     return _call_library(function, args, kwargs)
+
+
+_UNCHANGING = (str, bytes, int, float, complex, tuple, frozenset, np.generic)
 
 
 def _call_array_method(method: Any, args: Arguments, kwargs: Keywords) -> Any:
@@ -200,6 +209,7 @@ def _call_array_method(method: Any, args: Arguments, kwargs: Keywords) -> Any:
         return getattr(tracer_of(builder, var), method.__name__)(*args, **kwargs)
     if method.__name__ in _CHANGES_ARRAY:
         leaks.changed(owner, "an array")
+        changing(owner)
     return method(*args, **kwargs)
 
 
@@ -213,6 +223,8 @@ def _call_descriptor(method: Any, args: Arguments, kwargs: Keywords) -> Any:
     owner, *rest = args
     if method.__objclass__ is np.ndarray:
         return call(getattr(owner, method.__name__), *rest, **kwargs)
+    if isinstance(owner, (list, dict, set)):
+        changing(owner)
     if method.__name__ in ("__setattr__", "__setitem__", "append", "update"):
         leaks.stored(rest, f"a {type(owner).__name__}")
     return _call_library(method, args, kwargs)
@@ -285,6 +297,10 @@ def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
     is_traced = _any_traced(args, kwargs)
     counterpart = _counterpart(function, is_traced)
     if counterpart is not None:
+        if function in COUNTERPARTS:
+            if args and isinstance(args[0], StackedList) and function in STACKED:
+                return STACKED[function](args[0], *args[1:], **kwargs)
+            args, kwargs = [*map(with_arrays, args)], {k: with_arrays(v) for k, v in kwargs.items()}
         return counterpart(*args, **kwargs)
     if _is_own(function):
         return function(*args, **kwargs)
@@ -298,6 +314,9 @@ def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
     if hasattr(function, "registry") and args and isinstance(args[0], Tracer):
         # functools.singledispatch
         return call(function.dispatch(python_type(args[0])), *args, **kwargs)
+    for arg in args:
+        if isinstance(arg, (list, dict, set, Iterator)):
+            changing(arg)
     args, kwargs = _with_functions_converted(function, args, kwargs)
     if isinstance(function, FunctionType) and function.__code__ is _CONTEXT_MANAGER:
         made_from = contextlib.contextmanager(converted(function.__wrapped__))  # type: ignore[attr-defined]

@@ -10,7 +10,8 @@
 | `x.a = ...`                 | `set_attribute`                                  |
 | `global x`; `x = ...`       | `rebind`                                         |
 | `x + y`, `-x`, `x[i]`, `x.a` | `binary`, `unary`, `item`, `attribute` (overloads.py) |
-| `if`, `while`, `and`, `not` | `truth`                                          |
+| `if`, `for`, `while`, `and` | `branch`, `for_loop`, ... (control_flow/)        |
+| `assert`, `if` in a comprehension | `truth`                                    |
 | `except`                    | `handling`                                       |
 | `lambda`, `while` test      | `last`, to set the line first                    |
 | `locals()`                  | `visible`                                        |
@@ -27,6 +28,11 @@ import numpy as np
 
 from s2s.errors import UserError
 from s2s.frontend import leaks
+from s2s.frontend.control_flow.branches import both, branch, chain, choose, negation
+from s2s.frontend.control_flow.comprehensions import comprehension, generator
+from s2s.frontend.control_flow.loops import for_loop, while_loop
+from s2s.frontend.control_flow.outcomes import jump, leaves, result
+from s2s.frontend.control_flow.state import changing, is_recording, reasons
 from s2s.frontend.conversion import HOOK, HOOKS
 from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
 from s2s.frontend.overloads import IN_PLACE, OPERATORS, attribute, binary, item, unary
@@ -59,7 +65,7 @@ def rebind(value: Any, name: str, old: Callable[[], Any]) -> Any:
             is_first = old() is None
         except NameError:
             is_first = True
-        if not is_first or is_traced_inside(value):
+        if not is_first or is_traced_inside(value) or is_recording():
             leaks.refuse_change(value, f"the variable `{name}`")
     return value
 
@@ -102,6 +108,8 @@ def iterate(value: Any) -> Any:
 def handling() -> None:
     """At the start of each `except`: what s2s cannot do is no error of the user's to handle."""
     error = sys.exc_info()[1]
+    if isinstance(error, NameError) and error.name in reasons:
+        raise error
     if isinstance(error, (UserError, UndecidedDimension)) and builder_in_force() is not None:
         raise error
 
@@ -124,7 +132,9 @@ def inplace(symbol: str, left: Any, right: Any) -> Any:
                 return OPERATORS[symbol[:-1]](left, right)
             raise _not_traced()
         leaks.changed(left, "an array")
+        changing(left)
     elif type(left) in (list, dict, set):
+        changing(left)
         leaks.stored(right, f"a {type(left).__name__}")
     return IN_PLACE[symbol](left, right)
 
@@ -136,7 +146,9 @@ def set_item(value: Any, container: Any, index: Any) -> None:
             if is_traced_inside((value, index)):
                 raise _not_traced()
             leaks.changed(container, "an array")
+            changing(container)
         else:
+            changing(container)
             leaks.stored(value, f"a {type(container).__name__}")
     container[index] = value
 
@@ -153,6 +165,8 @@ def delete_item(container: Any, index: Any) -> None:
     """`del container[index]`."""
     if isinstance(container, Tracer):
         raise mistake("elements of an array cannot be deleted. Use a slice without them instead.")
+    if builder_in_force() is not None:
+        changing(container)
     del container[index]
 
 
@@ -166,6 +180,7 @@ def set_attribute(value: Any, owner: Any, attribute: str) -> None:
                 f"this sets {where} of an array, which is not supported. "
                 "Use a function that returns a new array, such as np.reshape."
             )
+        changing(owner)
         if is_traced_inside(value):
             leaks.stored(value, where)
         elif getattr(owner, "__dict__", {}).get(attribute) is not None:
@@ -193,23 +208,35 @@ def visible(variables: Mapping[str, Any]) -> dict[str, Any]:
 _HOOKS: dict[str, Callable[..., Any]] = {
     "attribute": attribute,
     "binary": binary,
+    "both": both,
+    "branch": branch,
     "call": call,
+    "chain": chain,
+    "choose": choose,
+    "comprehension": comprehension,
     "decorate": decorate,
     "delete_item": delete_item,
+    "for_loop": for_loop,
+    "generator": generator,
     "handling": handling,
     "inplace": inplace,
     "item": item,
     "iterate": iterate,
+    "jump": jump,
     "last": last,
+    "leaves": leaves,
     "name": name,
     "names": names,
+    "negation": negation,
     "rebind": rebind,
+    "result": result,
     "set_attribute": set_attribute,
     "set_item": set_item,
     "slice": slice,
     "truth": truth,
     "unary": unary,
     "visible": visible,
+    "while_loop": while_loop,
 }
 assert {*_HOOKS, "enter"} == set(HOOKS)
 hook_cells.update({HOOK + name: CellType(hook) for name, hook in _HOOKS.items()})

@@ -9,6 +9,8 @@ from collections.abc import Generator, Iterator
 from types import FrameType, TracebackType
 
 from s2s.errors import UserError
+from s2s.frontend.control_flow.merging import Unlike
+from s2s.frontend.control_flow.state import reasons
 from s2s.frontend.library import is_own, is_users
 from s2s.frontend.sources import lines_of, shown_path
 from s2s.ir.check import JaxprTypeError
@@ -58,6 +60,10 @@ def about_users_line(error: Exception) -> UserError | None:
             "the function calls itself without end while it is traced. "
             "Whether it stops must not depend on the values of the arguments."
         )
+    elif isinstance(error, NameError) and error.name in reasons:
+        message = f"{reasons[error.name]}."
+    elif isinstance(error, Unlike):
+        message = f"this cannot become a loop or branch of the generated function: {error}."
     elif is_users(last) or _is_users_doing(error, last):
         message = _raises(error)
     elif not is_own(last):

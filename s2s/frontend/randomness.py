@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s.frontend.control_flow.state import is_recording
 from s2s.frontend.library import public_name
 from s2s.numpy.registry import mistake
 
@@ -34,6 +35,11 @@ class Generators:
     def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result of a function for which `is_random` holds. Raises UserError if it would be
         another one at each call."""
+        if is_recording():
+            raise mistake(
+                f"{public_name(function)} draws random numbers where it depends on the values of "
+                "the arguments whether, or how often, it does. Draw them before, as one array."
+            )
         if any(function is seeded for seeded in _SEEDED):
             if any(arg is not None for arg in (*args, *kwargs.values())):
                 self._known.append(function(*args, **kwargs))

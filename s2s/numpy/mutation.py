@@ -7,7 +7,7 @@ old one with some elements replaced.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -50,6 +50,9 @@ class Changes:
 
 _recording: list[Changes] = []
 
+observers: list[Callable[[Any], None]] = []
+"""Called with each traced array before it is changed."""
+
 
 @contextlib.contextmanager
 def recorded_changes() -> Generator[Changes]:
@@ -73,6 +76,8 @@ def recorded_changes() -> Generator[Changes]:
 
 def note_change(array: TracedArray) -> None:
     """Before an array is changed: it must belong to the trace in force, or become state of it."""
+    for observe in observers:
+        observe(array)
     builder = builder_in_force()
     if builder is None:
         raise mistake("a traced array is changed after its trace has ended")

@@ -54,12 +54,6 @@ def filtered(x):
 @pytest.mark.parametrize(
     ("function", "line", "instead"),
     [
-        (branch, "if x > 0.0:", "np.where"),
-        (conditional, "return x if x > 0.0 else -x", "np.where"),
-        (loop, "while x > 1.0:", "a fixed number of steps"),
-        (both, "return x > 0.0 and x < 1.0", "np.logical_and"),
-        (chained, "return 0.0 < x < 1.0", "np.logical_and"),
-        (negated, "return not x", "np.logical_not"),
         (asserted, "assert x > 0.0", "outside of the function"),
         (filtered, "return [y for y in [x] if y > 0.0]", "np.where"),
     ],
@@ -86,7 +80,7 @@ def test_truth_of_what_depends_on_constants_only_is_known() -> None:
 def test_a_refusal_is_no_error_of_the_users_to_handle() -> None:
     def function(x):
         try:
-            return branch(x)
+            return asserted(x)
         except Exception:
             return 0.0
 
@@ -170,7 +164,7 @@ def test_steps_of_a_loop_must_be_known() -> None:
         return [x[i] for i in range(len(x))]
 
     whole = ShapedArray((), np.dtype(np.int64), weak_type=True)
-    assert "how many steps range() has" in refusal(by_value, whole).message
+    assert "its number of steps is not known before it runs" in refusal(by_value, whole).message
     message = refusal(by_size, f64("n")).message
-    assert message.startswith("the number of steps depends on the size n")
+    assert message.startswith("the function returns a list whose length is n")
     assert len(traced(by_size, f64(3)).closed.jaxpr.outvars) == 3

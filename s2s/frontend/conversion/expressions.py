@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import copy
 from types import ModuleType
 from typing import Any
 
-from s2s.frontend.conversion.nodes import HOOK, Nodes, named_parameters, placed
+from s2s.frontend.conversion.nodes import HOOK, Nodes, arguments_of, named_parameters, placed
+from s2s.frontend.conversion.scopes import binds
 from s2s.frontend.lines import Statement
 from s2s.frontend.sources import mangled
 
@@ -46,6 +46,9 @@ class Expressions(Nodes):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE:
+            if node.func.id == "super" and not node.args and self.place.is_block:
+                first = self.place.first_parameter or "self"
+                node.args = [placed(ast.Name(n, ast.Load()), node) for n in ("__class__", first)]
             return self.visit_parts(node)
         if isinstance(node.func, ast.Name) and node.func.id == "locals":
             return self.hook("visible", node, at=node)
@@ -60,34 +63,45 @@ class Expressions(Nodes):
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        node.test = self.truth(node.test)
-        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
-        return node
+        if self.in_class or binds(node.body, node.orelse):
+            node.test = self.truth(node.test)
+            node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+            return node
+        body, orelse = self.later(self.visit(node.body)), self.later(self.visit(node.orelse))
+        return self.hook("choose", self.visit(node.test), body, orelse, at=node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        # The last operand is the result and not asked for its truth.
-        *first, last = node.values
-        node.values = [*(self.truth(value, "and") for value in first), self.visit(last)]
-        return node
+        if self.in_class or binds(*node.values[1:]):
+            # The last operand is the result and not asked for its truth.
+            *first, last = node.values
+            node.values = [*(self.truth(value, "and") for value in first), self.visit(last)]
+            return node
+        text = placed(ast.Constant("and" if isinstance(node.op, ast.And) else "or"), node)
+        values = [*map(self.visit, node.values)]
+        return self.hook("both", text, values[0], *map(self.later, values[1:]), at=node)
+
+    def later(self, value: ast.expr) -> ast.expr:
+        """A function that computes a converted expression."""
+        return placed(ast.Lambda(arguments_of([], value), value), value)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         operands = [node.left, *node.comparators]
-        if len(node.ops) > 1 and all(map(_is_plain, operands[1:-1])):
-            # `a < b < c` asks for the truth of `a < b`, as `a < b and b < c` does.
-            pairs = zip(operands, node.ops, operands[1:], strict=False)
-            parts = [placed(ast.Compare(x, [op], [copy.copy(y)]), node) for x, op, y in pairs]
-            return self.visit_BoolOp(placed(ast.BoolOp(ast.And(), parts), node))
-        if len(node.ops) == 1 and type(node.ops[0]) in OPERATORS:
+        are_known = all(type(op) in OPERATORS for op in node.ops)
+        if len(node.ops) == 1 and are_known:
             return self.operation("binary", node.ops[0], *operands, at=node)
-        return self.visit_parts(node)
+        if not are_known or self.in_class or binds(*operands[2:]):
+            return self.visit_parts(node)
+        symbols: Any = tuple(OPERATORS[type(op)] for op in node.ops)
+        first, second, *others = map(self.visit, operands)
+        texts = placed(ast.Constant(symbols), node)
+        return self.hook("chain", texts, first, second, *map(self.later, others), at=node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         return self.operation("binary", node.op, node.left, node.right, at=node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
-            node.operand = self.truth(node.operand, "not")
-            return node
+            return self.hook("negation", self.visit(node.operand), at=node)
         return self.operation("unary", node.op, node.operand, at=node)
 
     def operation(
@@ -127,6 +141,28 @@ class Expressions(Nodes):
         node.ifs = [*map(self.truth, node.ifs)]
         return node
 
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        return self.mapping("comprehension", node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        return self.mapping("generator", node)
+
+    def mapping(self, hook: str, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
+        """`[f(x) for x in xs]` as a function of an item of xs; left as it is with conditions."""
+        part = node.generators[0]
+        is_plain = len(node.generators) == 1 and not part.ifs and not part.is_async
+        if not is_plain or self.in_class or binds(node):
+            return self.visit_parts(node)
+        iterated = self.visit(part.iter)
+        # Of one item, in a scope of its own: [f(x) for x in (each,)][0].
+        item = self.load_temporary("each", node)
+        only = placed(ast.Tuple([item], ast.Load()), node)
+        single = placed(ast.comprehension(part.target, only, [], 0), node)
+        computed = placed(ast.ListComp(self.visit(node.elt), [single]), node)
+        first = placed(ast.Subscript(computed, placed(ast.Constant(0), node), ast.Load()), node)
+        function = ast.Lambda(arguments_of([f"{HOOK}each"], node), first)
+        return self.hook(hook, iterated, placed(function, node), at=node)
+
     def truth(self, test: ast.expr, construct: str = "if") -> ast.expr:
         return self.is_true(self.visit(test), construct)
 
@@ -156,8 +192,3 @@ class Expressions(Nodes):
         naming = [self.naming(names, node.body)] if names else []
         node.body = self.hook("last", line, *naming, body, at=node.body)
         return node
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """Whether an expression can be computed twice, giving the same without doing anything."""
-    return isinstance(node, (ast.Name, ast.Constant))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from s2s.frontend.lines import Statement
@@ -15,31 +16,59 @@ HOOK = "s2s."
 HOOKS = (
     "attribute",
     "binary",
+    "both",
+    "branch",
     "call",
+    "chain",
+    "choose",
+    "comprehension",
     "decorate",
     "delete_item",
     "enter",
+    "for_loop",
+    "generator",
     "handling",
     "inplace",
     "item",
     "iterate",
+    "jump",
     "last",
+    "leaves",
     "name",
     "names",
+    "negation",
     "rebind",
+    "result",
     "set_attribute",
     "set_item",
     "slice",
     "truth",
     "unary",
     "visible",
+    "while_loop",
 )
 """The hooks that converted code refers to."""
 
 
 LOAD = ast.Load()
-_LEAVES = (ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue)
+_LEAVES = (ast.Name, ast.Constant, ast.Pass)
 _NOT_NODES = frozenset({"ctx", "op", "ops", "kind", "type_comment"})
+
+
+@dataclass
+class Place:
+    """Where in a function of the user's the converter is."""
+
+    has_blocks: bool = False
+    """Whether blocks of it become functions."""
+    global_names: frozenset[str] = frozenset()
+    first_parameter: str | None = None
+    is_block: bool = False
+    """Whether it is in a block that has become a function."""
+    is_nested: bool = False
+    """Whether the end of the statements is not the end of the function: in `with`, `try`, `match`."""
+    in_loop: bool = False
+    """Whether `break` and `continue` are those of a loop that Python runs itself."""
 
 
 class Nodes:
@@ -56,6 +85,7 @@ class Nodes:
         # For each function around: the names declared in it that are kept outside of the trace.
         self.outside: list[set[str]] = []
         self.in_class = False
+        self.place = Place()
         self.temporaries = 0
 
     def visit(self, node: Any) -> Any:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from s2s.frontend.conversion.expressions import OPERATORS, Expressions
-from s2s.frontend.conversion.nodes import HOOK, named_parameters, placed
+from s2s.frontend.conversion.blocks import Blocks
+from s2s.frontend.conversion.expressions import OPERATORS
+from s2s.frontend.conversion.nodes import HOOK, Place, named_parameters, placed
+from s2s.frontend.conversion.scopes import bound_names, can_have_blocks, declared
+from s2s.frontend.sources import parameter_names
 
 
-class Statements(Expressions):
+class Statements(Blocks):
     """Converts functions, and the statements in them."""
 
     # -- functions ------------------------------------------------------------------------------
@@ -31,15 +34,42 @@ class Statements(Expressions):
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
         in_class, self.in_class = self.in_class, False
+        outer, self.place = self.place, _place(node)
         self.outside.append(set())
         has_docstring = ast.get_docstring(node, clean=False) is not None
         docstring = node.body[:1] if has_docstring else []
         enter = self.set_temporary("at", self.hook("enter", at=node), node)
         prologue: list[ast.stmt] = [enter, *self.names(named_parameters(node.args), node)]
-        node.body = [*docstring, *prologue, *self.block(node.body[len(docstring) :])]
+        statements = node.body[len(docstring) :]
+        if self.place.has_blocks:
+            prologue = [*self.scope(node, statements), *prologue]
+        node.body = [*docstring, *prologue, *self.block(statements)]
         self.outside.pop()
+        self.place = outer
         self.in_class = in_class
         return node
+
+    def scope(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, statements: Sequence[ast.stmt]
+    ) -> list[ast.stmt]:
+        """What makes the names that blocks bind those of the function: its declarations, and an
+        assignment that never runs."""
+        first: list[ast.stmt] = []
+        outer_names = declared(statements, ast.Nonlocal)
+        if self.place.global_names:
+            first.append(placed(ast.Global(sorted(self.place.global_names)), node))
+            self.outside[-1].update(self.place.global_names)
+        if outer_names:
+            first.append(placed(ast.Nonlocal(sorted(outer_names)), node))
+            self.outside[-1].update(self.free.intersection(outer_names))
+        others = {*outer_names, *self.place.global_names}
+        own = [name for name in bound_names(statements) if name not in others]
+        if own:
+            targets: list[ast.expr] = [placed(ast.Name(name, ast.Store()), node) for name in own]
+            none = placed(ast.Constant(None), node)
+            binding = placed(ast.Assign(targets, none), node)
+            first.append(placed(ast.If(placed(ast.Constant(False), node), [binding], []), node))
+        return first
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         node.decorator_list = [
@@ -57,30 +87,26 @@ class Statements(Expressions):
             for decorator in node.decorator_list
         ]
         in_class, self.in_class = self.in_class, True
+        outer, self.place = self.place, Place()
         self.class_names.append(node.name)
         node.body = self.block(node.body)
         self.class_names.pop()
+        self.place = outer
         self.in_class = in_class
         return node
 
     # -- statements -----------------------------------------------------------------------------
 
-    def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Converted statements, each after the call that makes its line the one in force."""
-        result: list[ast.stmt] = []
-        for statement in statements:
-            if not isinstance(statement, _WITHOUT_LINE):
-                result.append(self.expression(self.line(statement)))
-            found: ast.stmt | list[ast.stmt] = self.visit(statement)
-            result.extend(found if isinstance(found, list) else [found])
-        return result
-
     def visit_Global(self, node: ast.Global) -> ast.stmt:
+        if self.place.has_blocks:
+            return placed(ast.Pass(), node)  # at the beginning of the function
         if self.outside:
             self.outside[-1].update(node.names)
         return node
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.stmt:
+        if self.place.has_blocks:
+            return placed(ast.Pass(), node)
         self.outside[-1].update(self.free.intersection(node.names))
         return node
 
@@ -96,7 +122,7 @@ class Statements(Expressions):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | list[ast.stmt]:
         if node.value is None:
-            return node
+            return placed(ast.Pass(), node) if self.place.has_blocks else node
         value: ast.expr = self.visit(node.value)
         if self.in_class:
             node.value = value
@@ -183,15 +209,21 @@ class Statements(Expressions):
     def visit_For(self, node: ast.For) -> ast.stmt:
         node.iter = self.hook("iterate", self.visit(node.iter), at=node.iter)
         node.target, names = self.target_of_block(node.target, node)
-        node.body = [*names, *self.block(node.body)]
-        node.orelse = self.block(node.orelse)
+        node.body = [*names, *self.loop_block(node.body)]
+        node.orelse = self.nested(node.orelse)
         return node
+
+    def loop_block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        in_loop, self.place.in_loop = self.place.in_loop, True
+        result = self.nested(statements)
+        self.place.in_loop = in_loop
+        return result
 
     def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:
         node.iter = self.visit(node.iter)
         node.target, names = self.target_of_block(node.target, node)
-        node.body = [*names, *self.block(node.body)]
-        node.orelse = self.block(node.orelse)
+        node.body = [*names, *self.loop_block(node.body)]
+        node.orelse = self.nested(node.orelse)
         return node
 
     def target_of_block(self, target: ast.expr, at: ast.stmt) -> tuple[ast.expr, list[ast.stmt]]:
@@ -212,33 +244,33 @@ class Statements(Expressions):
             if item.optional_vars is not None:
                 item.optional_vars, after = self.target_of_block(item.optional_vars, node)
                 names += after
-        node.body = [*names, *self.block(node.body)]
+        node.body = [*names, *self.nested(node.body)]
         return node
 
     visit_AsyncWith = visit_With  # type: ignore[assignment]
 
     def visit_If(self, node: ast.If) -> ast.stmt:
         node.test = self.truth(node.test)
-        node.body = self.block(node.body)
-        node.orelse = self.block(node.orelse)
+        node.body = self.nested(node.body)
+        node.orelse = self.nested(node.orelse)
         return node
 
     def visit_While(self, node: ast.While) -> ast.stmt:
         # The test is computed again after each step, so it sets its line itself.
         test: ast.expr = self.visit(node.test)
         node.test = self.is_true(self.hook("last", self.line(node), test, at=test), "while")
-        node.body = self.block(node.body)
-        node.orelse = self.block(node.orelse)
+        node.body = self.loop_block(node.body)
+        node.orelse = self.nested(node.orelse)
         return node
 
     def visit_Try(self, node: ast.Try) -> ast.stmt:
-        node.body = self.block(node.body)
+        node.body = self.nested(node.body)
         for handler in node.handlers:
             handler.type = None if handler.type is None else self.visit(handler.type)
             check = self.expression(self.hook("handling", at=handler))
-            handler.body = [check, *self.block(handler.body)]
-        node.orelse = self.block(node.orelse)
-        node.finalbody = self.block(node.finalbody)
+            handler.body = [check, *self.nested(handler.body)]
+        node.orelse = self.nested(node.orelse)
+        node.finalbody = self.nested(node.finalbody)
         return node
 
     visit_TryStar = visit_Try  # type: ignore[assignment]
@@ -247,7 +279,7 @@ class Statements(Expressions):
         node.subject = self.visit(node.subject)
         for case in node.cases:
             case.guard = None if case.guard is None else self.truth(case.guard)
-            case.body = self.block(case.body)
+            case.body = self.nested(case.body)
         return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
@@ -256,17 +288,13 @@ class Statements(Expressions):
         return node
 
 
-_WITHOUT_LINE = (
-    ast.Pass,
-    ast.Break,
-    ast.Continue,
-    ast.Global,
-    ast.Nonlocal,
-    ast.While,
-    ast.Try,
-    ast.TryStar,
-)
-"""Statements that compute nothing themselves, and `while`, which sets its line itself."""
+def _place(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Place:
+    names = parameter_names(node.args)
+    return Place(
+        isinstance(node, ast.FunctionDef) and can_have_blocks(node.body),
+        frozenset(declared(node.body, ast.Global)),
+        names[0] if names else None,
+    )
 
 
 def _plain_names(target: ast.expr) -> list[str] | None:

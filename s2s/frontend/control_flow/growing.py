@@ -1,0 +1,145 @@
+"""Lists to which each step of a loop appends: afterwards, the rows of an array."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from s2s.errors import UserError
+from s2s.frontend.control_flow.iteration import Items, Rows
+from s2s.frontend.control_flow.merging import Unlike, is_numeric
+from s2s.ir.dims import Dim
+from s2s.ir.jaxpr import Source
+from s2s.numpy.registry import COUNTERPARTS, mistake
+from s2s.trace import Builder, Tracer, builder_in_force
+
+
+class Growing:
+    """A list in a loop that appends one item to it in each step, and does nothing else with it."""
+
+    def __init__(self, initial: list[Any]) -> None:
+        self.initial = initial
+        self._items: list[Any] = []
+        self._builder: Builder | None = None
+
+    def begin(self, builder: Builder) -> None:
+        """A step is traced."""
+        self._items = []
+        self._builder = builder
+
+    def append(self, item: Any) -> None:
+        if builder_in_force() is not self._builder:
+            raise Unlike("a list grows in some of its steps only")
+        if not is_numeric(item):
+            raise Unlike("a list grows in it whose items are no arrays or numbers")
+        self._items.append(item)
+
+    def leaf(self) -> Any:
+        """What the step appended."""
+        if len(self._items) != 1:
+            raise Unlike("a list grows in it by more than one item a step")
+        return self._items[0]
+
+    def __getattr__(self, name: str) -> Any:
+        raise Unlike("a list grows in it, which it also reads")
+
+    def __len__(self) -> int:
+        raise Unlike("a list grows in it, which it also reads")
+
+    def __iter__(self) -> Any:
+        raise Unlike("a list grows in it, which it also reads")
+
+    def __getitem__(self, index: Any) -> Any:
+        raise Unlike("a list grows in it, which it also reads")
+
+
+class StackedList:
+    """A list whose items are the rows of an array."""
+
+    def __init__(self, array: Tracer) -> None:
+        self.array = array
+
+    @classmethod
+    def after(cls, initial: list[Any], rows: Tracer) -> StackedList:
+        """The list after a loop that appended `rows` to it."""
+        if not initial:
+            return cls(rows)
+        stack, concatenate = COUNTERPARTS[np.stack], COUNTERPARTS[np.concatenate]
+        return cls(concatenate([stack(initial), rows]))
+
+    @property
+    def length(self) -> Any:
+        return self.array.aval.shape[0]
+
+    def as_items(self) -> Items:
+        return Items(self.length, [Rows(self.array)], lambda values: values[0])
+
+    def append(self, item: Any) -> None:
+        concatenate, stack = COUNTERPARTS[np.concatenate], COUNTERPARTS[np.stack]
+        self.array = concatenate([self.array, stack([item])])
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self.array[index]  # type: ignore[index]
+        return StackedList(found) if isinstance(index, slice) else found
+
+    def __iter__(self) -> Any:
+        return iter(self.as_items())
+
+    def __len__(self) -> int:
+        if isinstance(self.length, Dim):
+            raise mistake("the length of this list is a size that is not known here.")
+        return self.length
+
+    def __getattr__(self, name: str) -> Any:
+        raise mistake(
+            f"`.{name}` of a list that a loop made is not supported. Use np.array(...) of it."
+        )
+
+
+def with_arrays(value: Any) -> Any:
+    """An argument of a NumPy function, with arrays in place of such lists."""
+    return value.array if isinstance(value, StackedList) else value
+
+
+def with_lists(value: Any, line: Source | None) -> Any:
+    """A result of a function, with Python's lists in place of such lists. `line` is the
+    function's."""
+    if isinstance(value, (StackedList, Items)):
+        items = value.as_items() if isinstance(value, StackedList) else value
+        if not isinstance(items.length, int):
+            raise UserError(
+                f"the function returns a list whose length is {items.length}, which is not known "
+                "here. Return np.array(...) of it.",
+                line,
+            )
+        return list(items)
+    if type(value) is tuple:
+        return tuple(with_lists(item, line) for item in cast("tuple[Any, ...]", value))
+    if type(value) is dict:
+        entries = cast("dict[Any, Any]", value)
+        return {key: with_lists(item, line) for key, item in entries.items()}
+    return value
+
+
+def _stack(rows: StackedList, axis: int = 0) -> Any:
+    return COUNTERPARTS[np.moveaxis](rows.array, 0, axis) if axis else np_array(rows.array)
+
+
+def _concatenate(rows: StackedList, axis: int = 0) -> Any:
+    shape = rows.array.aval.shape
+    if axis != 0 or len(shape) < 2:
+        raise mistake("np.concatenate along this axis of a list that a loop made.")
+    return COUNTERPARTS[np.reshape](rows.array, (shape[0] * shape[1], *shape[2:]))
+
+
+def _vstack(rows: StackedList) -> Any:
+    return _concatenate(rows) if len(rows.array.aval.shape) > 2 else np_array(rows.array)
+
+
+def np_array(array: Any) -> Any:
+    return COUNTERPARTS[np.array](array)
+
+
+STACKED: dict[Any, Any] = {np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack}
+"""NumPy's functions of a sequence of arrays, for lists that a loop made."""

@@ -1,0 +1,178 @@
+"""One value from those of several branches, or from one step of a loop to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from s2s.control.user_functions import fits, join
+from s2s.frontend.control_flow.state import MISSING
+from s2s.ir.dims import Dim, same_shape
+from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
+from s2s.ir.jaxpr import ShapedArray
+from s2s.primitive import Zero
+from s2s.primitives.core import convert_element_type, instantiate
+from s2s.primitives.creation import dim_as_value
+from s2s.trace import Builder, Tracer, aval
+from s2s.tree import TreeDef, flatten, unflatten
+
+
+class Absent:
+    """The value where there is none, which nothing reads: zeros."""
+
+
+ABSENT = Absent()
+
+
+class Unlike(Exception):
+    """Values that cannot be one value. The message says how they differ."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A leaf that is a result of a branch or loop: its number among the results."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A value of which some leaves are results."""
+
+    structure: TreeDef
+    leaves: list[Any]
+
+    def filled(self, results: Sequence[Any]) -> Any:
+        return unflatten(
+            self.structure,
+            [results[leaf.number] if isinstance(leaf, Output) else leaf for leaf in self.leaves],
+        )
+
+
+def is_numeric(leaf: Any) -> bool:
+    """Whether a leaf can be a value of the jaxpr."""
+    if isinstance(leaf, (Tracer, Dim, Absent)) or type(leaf) in PYTHON_SCALARS:
+        return True
+    return isinstance(leaf, (np.ndarray, np.generic)) and np.result_type(leaf) in SHORT_NAMES
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two leaves are the same value, whatever the arguments are."""
+    if a is b:
+        return True
+    if isinstance(a, Tracer) and isinstance(b, Tracer):
+        return a.variable is b.variable
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (int, float, complex, str, bytes, np.generic)):
+        return repr(a) == repr(b)
+    return isinstance(a, Dim) and str(a) == str(b)
+
+
+class Merging:
+    """Collects the leaves in which branches differ: `outputs` has a tuple for each, with the
+    leaf of each branch."""
+
+    def __init__(self) -> None:
+        self.outputs: list[tuple[Any, ...]] = []
+
+    def merge(self, values: Sequence[Any]) -> Merged:
+        """The value that is one of `values`, depending on the branch. Raises Unlike."""
+        given = [value for value in values if value is not ABSENT]
+        parts = [flatten(value) for value in given]
+        structure = parts[0][1]
+        for _, other in parts[1:]:
+            if other != structure:
+                raise Unlike(f"it is {_described(given[0])} in one, {_described(given[-1])} in another")
+        rows: list[list[Any]] = [leaves for leaves, _ in parts]
+        merged: list[Any] = []
+        for column in zip(*rows, strict=True):
+            if all(is_same(column[0], other) for other in column[1:]):
+                if not _lives_inside(column[0], values):
+                    merged.append(column[0])
+                    continue
+            if not all(map(is_numeric, column)):
+                raise Unlike(f"it is {column[0]!r} in one, {column[-1]!r} in another")
+            remaining = iter(column)
+            row = tuple(ABSENT if value is ABSENT else next(remaining) for value in values)
+            merged.append(Output(len(self.outputs)))
+            self.outputs.append(row)
+        return Merged(structure, merged)
+
+
+def _lives_inside(leaf: Any, values: Sequence[Any]) -> bool:
+    """Whether a leaf that only some branches have is a value of their jaxpr."""
+    return isinstance(leaf, Tracer) and any(value is ABSENT for value in values)
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, (list, tuple, dict)):
+        size = len(cast("Sequence[Any]", value))
+        return f"a {type(value).__name__} of {size} items"
+    return "None" if value is None else f"a {type(value).__name__}" if not is_numeric(value) else (
+        "an array or number"
+    )
+
+
+def leaf_aval(leaf: Any) -> ShapedArray:
+    """The type of a leaf as a value of the jaxpr."""
+    return aval(dim_as_value(leaf)) if isinstance(leaf, Dim) else aval(leaf)
+
+
+def joined(leaves: Sequence[Any], describe: Callable[[int], str]) -> ShapedArray:
+    """The type of a value that is one of these leaves. Raises Unlike."""
+    present = [(i, leaf) for i, leaf in enumerate(leaves) if leaf is not ABSENT]
+    avals = [leaf_aval(leaf) for _, leaf in present]
+    wanted = join(avals)
+    for (number, leaf), found in zip(present, avals, strict=True):
+        is_exact = (
+            not found.weak_type
+            or wanted.dtype.kind not in "fc"
+            or wanted.dtype.itemsize >= found.dtype.itemsize
+            or (not isinstance(leaf, Tracer) and wanted.dtype.type(leaf) == leaf)
+        )
+        if not fits(wanted, found) or not is_exact:
+            other = next(
+                (i for (i, _), a in zip(present, avals, strict=True) if not fits(found, a)),
+                present[0][0],
+            )
+            raise Unlike(
+                f"it is of type {shown(leaf_aval(leaves[other]))} {describe(other)}, and "
+                f"{shown(found)} {describe(number)}"
+            )
+    return wanted
+
+
+def shown(type_: ShapedArray) -> str:
+    """A type as users know it: that of a Python scalar by its name."""
+    if not type_.weak_type:
+        return str(type_)
+    return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type_.dtype.kind]
+
+
+def as_result(leaf: Any, wanted: ShapedArray) -> Any:
+    """A leaf as a result of the given type, in the builder in force."""
+    if leaf is ABSENT or leaf is MISSING:
+        if wanted.weak_type:
+            return wanted.dtype.type(0).item()
+        return instantiate(Zero(wanted))
+    if isinstance(leaf, Dim):
+        leaf = dim_as_value(leaf)
+    found = aval(leaf)
+    if found.dtype == wanted.dtype and found.weak_type == wanted.weak_type:
+        return leaf
+    return convert_element_type(leaf, wanted.dtype, wanted.weak_type)
+
+
+def line_of(leaf: Any, builder: Builder) -> str:
+    """`on line 7`, of a value that was computed there."""
+    equation = builder.producer(leaf)
+    if equation is None or equation.source is None:
+        return ""
+    return f"on line {equation.source.line}"
+
+
+assert same_shape

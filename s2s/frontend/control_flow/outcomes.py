@@ -1,0 +1,68 @@
+"""How a block ends: at its end, or by `return`, `break` or `continue`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from s2s.numpy.registry import mistake
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a block of statements ends, if not always at its end (which is None).
+
+    `jumps` are the ways in which it may leave, each with whether it does: True, or a traced truth
+    value. One of them is taken if `always`.
+    """
+
+    jumps: dict[str, Any]
+    value: Any = None
+    """What is returned, where it returns."""
+    always: bool = True
+
+
+End = Outcome | None
+
+
+def jump(kind: str, value: Any = None) -> Outcome:
+    """`return value`, `break` or `continue`."""
+    return Outcome({kind: True}, value)
+
+
+def is_jump(outcome: End) -> bool:
+    """Whether what comes after the block is never reached."""
+    return outcome is not None and outcome.always
+
+
+def without(outcome: End, *kinds: str) -> End:
+    """The outcome where these jumps lead to the end."""
+    if outcome is None:
+        return None
+    left = {kind: flag for kind, flag in outcome.jumps.items() if kind not in kinds}
+    if not left:
+        return None
+    return Outcome(left, outcome.value, outcome.always and len(left) == len(outcome.jumps))
+
+
+def leaves(outcome: End) -> bool:
+    """Whether to leave a function in the middle of a `with`, `try` or `match`."""
+    if outcome is not None and not outcome.always:
+        raise mistake(
+            "whether this leaves the `with`, `try` or `match` around it depends on the values of "
+            "the arguments. Put the `if` outside of it, or assign to a variable and return that "
+            "after it."
+        )
+    return outcome is not None
+
+
+def result(outcome: End) -> Any:
+    """What a function returns."""
+    if outcome is None:
+        return None
+    if not outcome.always and outcome.value is not None:
+        raise mistake(
+            "whether the function returns a value here, or None, depends on the values of the "
+            "arguments. Return a value in all cases."
+        )
+    return outcome.value

@@ -1,0 +1,291 @@
+"""The variables and objects that blocks change: what they are before a block, and after it.
+
+Blocks are functions that share the variables of the function around them, as cells. What they
+change in place is told by the hooks (`changing`), before it changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import weakref
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from types import CellType, FunctionType, MethodType
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from s2s.frontend.conversion import HOOK
+from s2s.ir.jaxpr import Source
+from s2s.numpy import mutation
+from s2s.numpy.array import TracedArray
+from s2s.numpy.registry import mistake
+from s2s.trace import Tracer, tracer_of
+
+
+class Missing:
+    """Where a variable has no value."""
+
+    def __repr__(self) -> str:
+        return "no value"
+
+
+MISSING = Missing()
+
+
+class Slot(Protocol):
+    """Something that holds a value: a variable, or the contents of an object."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self) -> Any: ...
+
+    def write(self, value: Any) -> None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A variable of a function."""
+
+    name: str
+    cell: CellType
+
+    def read(self) -> Any:
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return MISSING
+
+    def write(self, value: Any) -> None:
+        if value is not MISSING:
+            self.cell.cell_contents = value
+        elif self.read() is not MISSING:
+            del self.cell.cell_contents
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What is in an object that can be changed in place."""
+
+    owner: Any
+
+    @property
+    def name(self) -> str:
+        if isinstance(self.owner, Tracer):
+            return self.owner.variable.name or "the array"
+        return f"the {type(self.owner).__name__}"
+
+    def read(self) -> Any:
+        owner = self.owner
+        if isinstance(owner, Tracer):
+            return tracer_of(owner.builder, owner.variable)
+        if isinstance(owner, (list, dict, set)):
+            return type(owner)(owner) if type(owner) in (list, dict, set) else _UNKNOWN
+        if isinstance(owner, np.ndarray):
+            return owner.copy()
+        return dict(vars(owner)) if hasattr(owner, "__dict__") else _UNKNOWN
+
+    def write(self, value: Any) -> None:
+        owner = self.owner
+        if isinstance(owner, Tracer):
+            owner.builder, owner.variable = value.builder, value.variable
+        elif isinstance(owner, list):
+            owner[:] = value
+        elif isinstance(owner, np.ndarray):
+            if isinstance(value, Tracer):
+                raise mistake(
+                    "this changes an array from outside of the function where it depends on the "
+                    "values of the arguments. Work on a copy: x = x.copy()."
+                )
+            owner[...] = value
+        elif isinstance(owner, (dict, set)):
+            owner.clear()
+            owner.update(value)
+        elif value is not _UNKNOWN:
+            vars(owner).clear()
+            vars(owner).update(value)
+
+
+_UNKNOWN = Missing()
+"""In place of contents that cannot be seen."""
+
+_recordings: list[Recording] = []
+_alive: weakref.WeakSet[Recording] = weakref.WeakSet()
+
+
+@dataclass(eq=False)
+class Recording:
+    """The variables that some functions share, and what they change in place while it is active."""
+
+    functions: tuple[Callable[..., Any], ...]
+    slots: dict[int, Slot] = field(default_factory=dict[int, Slot])
+    before: dict[int, Any] = field(default_factory=dict[int, Any])
+    """What was in each slot when the recording began."""
+
+    def __post_init__(self) -> None:
+        _alive.add(self)
+        for name, cell in _cells(self.functions):
+            self._add(id(cell), Variable(name, cell))
+
+    def _add(self, key: int, slot: Slot) -> None:
+        self.slots[key] = slot
+        self.before[key] = slot.read()
+
+    def changing(self, owner: Any) -> None:
+        if id(owner) not in self.slots:
+            self._add(id(owner), Contents(owner))
+
+    def held(self) -> Iterator[Any]:
+        """The objects that the recording itself refers to."""
+        yield from self.before.values()
+        for slot in self.slots.values():
+            if isinstance(slot, Contents):
+                yield slot.owner
+
+    def sole_values(self, kind: type[Any]) -> dict[int, Any]:
+        """The objects of a class that are known by one variable and nothing else."""
+        found: dict[int, Any] = {}
+        for key, slot in self.slots.items():
+            if isinstance(slot, Variable) and type(self.before[key]) is kind:
+                # The variable, each recording, the argument.
+                known = sum(
+                    value is slot.cell.cell_contents
+                    for recording in _alive
+                    for value in recording.held()
+                )
+                if sys.getrefcount(slot.cell.cell_contents) == known + 2:
+                    found[key] = self.before[key]
+        return found
+
+    @contextlib.contextmanager
+    def active(self) -> Generator[None]:
+        _recordings.append(self)
+        try:
+            with mutation.recorded_changes():
+                yield
+        finally:
+            _recordings.remove(self)
+
+    def read(self) -> dict[int, Any]:
+        return {key: slot.read() for key, slot in self.slots.items()}
+
+    def restore(self) -> None:
+        """Put back what was there before; forget objects that were made in the meantime."""
+        for key, slot in self.slots.items():
+            slot.write(self.before[key])
+        changed = [key for key, slot in self.slots.items() if isinstance(slot, Contents)]
+        if changed:
+            known = _reachable(self.functions)
+            for key in changed:
+                if key not in known:
+                    del self.slots[key], self.before[key]
+                elif self.before[key] is _UNKNOWN:
+                    slot = self.slots[key]
+                    raise mistake(
+                        f"this changes {slot.name} where it depends on the values of the "
+                        "arguments, and s2s cannot follow such a change. Use a list or a dict."
+                    )
+
+    def write(self, values: dict[int, Any]) -> None:
+        for key, slot in self.slots.items():
+            slot.write(values.get(key, self.before[key]))
+
+
+def changing(owner: Any) -> None:
+    """An object, which is not traced or a mutable array, is about to be changed in place."""
+    if isinstance(owner, Tracer):
+        for array, reason in _shared:
+            if array() is owner:
+                raise mistake(reason)
+    for recording in _recordings:
+        recording.changing(owner)
+
+
+mutation.observers.append(changing)
+
+def put(slot: Slot, value: Any) -> None:
+    """Put what a branch or loop gives into a slot."""
+    if isinstance(slot, Contents):
+        changing(slot.owner)
+        if isinstance(slot.owner, Tracer):
+            cast("TracedArray", slot.owner).assign(value)
+            return
+    slot.write(value)
+
+
+_shared: list[tuple[weakref.ref[Any], str]] = []
+
+
+def may_be_shared(array: Any, name: str) -> None:
+    """An array that may be another one, known under another name: it cannot be changed in place."""
+    reason = (
+        f"this changes `{name}`, which may be another array too, depending on the values of the "
+        "arguments; that would change with it. Work on a copy: x = x.copy()."
+    )
+    _shared[:] = [(other, text) for other, text in _shared if other() is not None]
+    _shared.append((weakref.ref(array), reason))
+
+
+def is_recording() -> bool:
+    """Whether code runs that may not run, or more than once, when the generated function does."""
+    return bool(_recordings)
+
+
+def _cells(functions: Iterable[Callable[..., Any]]) -> Iterator[tuple[str, CellType]]:
+    """The variables that functions share, and those of the functions in them."""
+    seen: set[int] = set()
+    stack: list[Any] = list(functions)
+    while stack:
+        function = stack.pop()
+        if isinstance(function, MethodType):
+            function = function.__func__
+        if not isinstance(function, FunctionType):
+            continue
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if name.startswith(HOOK) or id(cell) in seen:
+                continue
+            seen.add(id(cell))
+            yield name, cell
+            with contextlib.suppress(ValueError):
+                stack.append(cell.cell_contents)
+
+
+def _reachable(functions: Iterable[Callable[..., Any]]) -> set[Hashable]:
+    """The identities of what functions can reach."""
+    seen: dict[int, Any] = {}
+    stack: list[Any] = []
+    for function in functions:
+        stack += [function, *getattr(function, "__globals__", {}).values()]
+    while stack:
+        value = stack.pop()
+        if id(value) in seen or isinstance(value, (type, str, int, float)):
+            continue
+        seen[id(value)] = value
+        if isinstance(value, (list, tuple, set, frozenset)):
+            stack.extend(value)  # type: ignore[arg-type]
+        elif isinstance(value, dict):
+            stack.extend(value.values())  # type: ignore[arg-type]
+        elif isinstance(value, FunctionType):
+            for cell in value.__closure__ or ():
+                with contextlib.suppress(ValueError):
+                    stack.append(cell.cell_contents)
+        elif isinstance(value, MethodType):
+            stack += [value.__self__, value.__func__]
+        elif hasattr(value, "__dict__") and type(value).__module__ != "builtins":
+            stack.extend(vars(value).values())
+    return set(seen)
+
+
+# -- variables without a value --------------------------------------------------------------------
+
+reasons: dict[str, str] = {}
+"""Why variables have no value, by their names, though Python might have given them one."""
+
+
+def unusable(slot: Slot, reason: str, line: Source | None) -> None:
+    """Leave a variable without a value; where it is used, the error gives the reason."""
+    where = "" if line is None else f" (line {line.line}: `{line.text}`)"
+    reasons[slot.name] = f"`{slot.name}` {reason}{where}"
+    slot.write(MISSING)

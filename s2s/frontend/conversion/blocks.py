@@ -1,0 +1,204 @@
+"""Conversion of control flow: the blocks of `if`, `for` and `while` become functions.
+
+    if y > 0:                     def then(): nonlocal y; y = -y
+        y = -y                    def orelse(): nonlocal z; z = y
+    else:                         branch(y > 0, then, orelse, None)
+        z = y
+
+A block that jumps (`return`, `break`, `continue`) returns its jump. What comes after a statement
+that may jump is a function too, which is called unless it jumps:
+
+    if y > 0:                     def then(): return jump("return", y)
+        return y                  def rest(): nonlocal z; z = -y; return jump("return", z)
+    z = -y                        return result(branch(y > 0, then, None, rest))
+    return z
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from s2s.frontend.conversion.expressions import Expressions
+from s2s.frontend.conversion.nodes import HOOK, Place, arguments_of, placed
+from s2s.frontend.conversion.scopes import bound_names, jumps
+
+
+class Blocks(Expressions):
+    """Converts blocks of statements, and the control flow between them."""
+
+    def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Converted statements, each after the call that makes its line the one in force."""
+        result: list[ast.stmt] = []
+        for index, statement in enumerate(statements):
+            if not isinstance(statement, _WITHOUT_LINE):
+                result.append(self.expression(self.line(statement)))
+            if isinstance(statement, _CONTROL) and self.place.has_blocks:
+                jumping = jumps(statement)
+                rest = statements[index + 1 :] if jumping else ()
+                definitions, call = self.control(statement, rest)
+                result += definitions
+                if jumping:
+                    result += self.leave(call, statement)
+                    return result
+                result.append(self.expression(call))
+                continue
+            found: ast.stmt | list[ast.stmt] = self.visit(statement)
+            result.extend(found if isinstance(found, list) else [found])
+        return result
+
+    def nested(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a block that stays one."""
+        before, self.place.is_nested = self.place.is_nested, True
+        result = self.block(statements)
+        self.place.is_nested = before
+        return result
+
+    def leave(self, call: ast.expr, at: ast.stmt) -> list[ast.stmt]:
+        """Return the jump that a call gives; in a nested block only if there is one."""
+        if not self.place.is_nested:
+            return [placed(ast.Return(self.returned(call, at)), at)]
+        name = self.temporary()
+        jump = self.load_temporary(name, at)
+        return [
+            self.set_temporary(name, call, at),
+            placed(
+                ast.If(
+                    self.hook("leaves", jump, at=at),
+                    [placed(ast.Return(self.returned(jump, at)), at)],
+                    [],
+                ),
+                at,
+            ),
+        ]
+
+    def returned(self, jump: ast.expr, at: ast.stmt) -> ast.expr:
+        return jump if self.place.is_block else self.hook("result", jump, at=at)
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        value = None if node.value is None else self.visit(node.value)
+        if not self.place.is_block:
+            node.value = value
+            return node
+        return self.jump("return", node, value)
+
+    def visit_Break(self, node: ast.Break) -> ast.stmt:
+        return node if self.place.in_loop else self.jump("break", node)
+
+    def visit_Continue(self, node: ast.Continue) -> ast.stmt:
+        return node if self.place.in_loop else self.jump("continue", node)
+
+    def jump(self, kind: str, at: ast.stmt, value: ast.expr | None = None) -> ast.stmt:
+        given = [placed(ast.Constant(kind), at)] + ([] if value is None else [value])
+        return placed(ast.Return(self.hook("jump", *given, at=at)), at)
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def control(
+        self, statement: ast.stmt, rest: Sequence[ast.stmt]
+    ) -> tuple[list[ast.stmt], ast.expr]:
+        """The functions that the blocks of a statement become, and the call that runs them."""
+        after, rest_block = self.part("rest", rest, statement)
+        match statement:
+            case ast.If(test, body, orelse):
+                test = self.visit(test)
+                then, first = self.part("then", body, statement)
+                otherwise, second = self.part("orelse", orelse, statement)
+                given = [test, first, second, rest_block]
+                return [*then, *otherwise, *after], self.hook("branch", *given, at=statement)
+            case ast.For(target, iterated, body, orelse):
+                iterated = self.visit(iterated)
+                steps, step = self.loop_body(target, body, statement)
+                otherwise, second = self.part("orelse", orelse, statement)
+                names = self.texts(bound_names([target, *body]), statement)
+                given = [iterated, step, names, second, rest_block]
+                return [*steps, *otherwise, *after], self.hook("for_loop", *given, at=statement)
+            case ast.While(test, body, orelse):
+                names = self.texts(bound_names([placed(ast.Expr(test), test), *body]), statement)
+                condition = self.condition(test, statement)
+                steps, step = self.part("body", body, statement)
+                otherwise, second = self.part("orelse", orelse, statement)
+                given = [self.load_temporary(condition.name[len(HOOK) :], statement)]
+                given += [step, names, second, rest_block]
+                definitions = [condition, *steps, *otherwise, *after]
+                return definitions, self.hook("while_loop", *given, at=statement)
+        raise AssertionError(statement)
+
+    def part(
+        self, name: str, statements: Sequence[ast.stmt], at: ast.stmt
+    ) -> tuple[list[ast.stmt], ast.expr]:
+        """The definition of a function of some statements, and its name; None if there are none."""
+        if not statements:
+            return [], placed(ast.Constant(None), at)
+        name = f"{name}_{self.temporary()}"
+        return [self.as_function(name, [], statements, [], at)], self.load_temporary(name, at)
+
+    def loop_body(
+        self, target: ast.expr, body: Sequence[ast.stmt], at: ast.stmt
+    ) -> tuple[list[ast.stmt], ast.expr]:
+        name = f"body_{self.temporary()}"
+        bound = bound_names([target])
+        assigned = self.assign(target, self.load_temporary("each", at), at)
+        definition = self.as_function(name, bound, body, assigned, at, ["each"])
+        return [definition], self.load_temporary(name, at)
+
+    def condition(self, test: ast.expr, at: ast.While) -> ast.FunctionDef:
+        # The test is computed again after each step, so it sets its line itself.
+        line = self.expression(self.line(at))
+        bound = bound_names([placed(ast.Expr(test), test)])
+        value = placed(ast.Return(self.visit(test)), at)
+        return self.as_function(f"test_{self.temporary()}", bound, [], [line, value], at)
+
+    def as_function(
+        self,
+        name: str,
+        names: Sequence[str],
+        statements: Sequence[ast.stmt],
+        converted: Sequence[ast.stmt],
+        at: ast.stmt,
+        parameters: Sequence[str] = (),
+    ) -> ast.FunctionDef:
+        """A function of converted statements, and others that are not yet, which bind `names`."""
+        bound = dict.fromkeys([*names, *bound_names(statements)])
+        outer = self.place
+        self.place = Place(True, outer.global_names, outer.first_parameter, is_block=True)
+        body = [*self.declarations(list(bound), at), *converted, *self.block(statements)]
+        self.place = outer
+        arguments = arguments_of([HOOK + parameter for parameter in parameters], at)
+        definition = ast.FunctionDef(HOOK + name, arguments, body, [])
+        if hasattr(definition, "type_params"):
+            definition.type_params = []  # Python 3.12 and newer
+        return placed(definition, at)
+
+    def declarations(self, names: Sequence[str], at: ast.stmt) -> list[ast.stmt]:
+        """That names are those of the function around."""
+        own = [name for name in names if name not in self.place.global_names]
+        other = [name for name in names if name in self.place.global_names]
+        found: list[ast.stmt] = []
+        if own:
+            found.append(placed(ast.Nonlocal(own), at))
+        if other:
+            found.append(placed(ast.Global(other), at))
+        return found
+
+    def texts(self, names: Sequence[str], at: ast.stmt) -> ast.expr:
+        own = tuple(name for name in names if name not in self.place.global_names)
+        return placed(ast.Tuple([placed(ast.Constant(name), at) for name in own], ast.Load()), at)
+
+    def assign(self, target: ast.expr, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
+        """`target = value`, for a value that is converted and a target that is not."""
+        raise NotImplementedError
+
+
+_CONTROL = (ast.If, ast.For, ast.While)
+_WITHOUT_LINE = (
+    ast.Pass,
+    ast.Break,
+    ast.Continue,
+    ast.Global,
+    ast.Nonlocal,
+    ast.While,
+    ast.Try,
+    ast.TryStar,
+)
+"""Statements that compute nothing themselves, and `while`, which sets its line itself."""
