@@ -97,9 +97,9 @@ def _quiet() -> Iterator[None]:
 
 def version() -> str:
     """The version of jaxlib."""
-    from importlib.metadata import version as version_of
+    from jaxlib.version import __version__
 
-    return version_of("jaxlib")
+    return __version__
 
 
 def error_type() -> type[Exception]:
