@@ -7,15 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from s2s.ir.assumptions import Assumptions, assuming
+from s2s.ir.dims import Dim, dimension
 from s2s.ir.equality import alpha_equivalent
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from s2s.ir.parser import parse_jaxpr
 from s2s.ir.reading import field_types
 from s2s.ir.tokens import JaxprSyntaxError
 from s2s.language import all_primitives
+from s2s.trace import make
 from tests.ir.random_jaxprs import jaxprs
 from tests.ir.test_printer import FUNCTIONS, calls
 from tests.jax_jaxprs import Opaque, compares_with_jax, from_jax
+from tests.samples import SAMPLES, types
 
 
 def parse(text: str) -> Jaxpr:
@@ -29,6 +33,16 @@ def test_what_is_printed_is_read_back(jaxpr: Jaxpr) -> None:
     assert alpha_equivalent(jaxpr, read)
     # Jaxprs that are one object are read as one, so the text is the same again.
     assert str(read) == text
+
+
+@pytest.mark.parametrize("names", [{}, {3: dimension("n"), 4: dimension("m"), 5: dimension("k")}])
+def test_samples_of_every_primitive_are_read_back(names: dict[int, Dim]) -> None:
+    for sample in SAMPLES:
+        with assuming(Assumptions()):
+            jaxpr = make(lambda *args, fun=sample.fun: [fun(*args)], types(sample, names)).jaxpr
+        text = str(jaxpr)
+        assert alpha_equivalent(jaxpr, parse(text)), sample
+        assert str(parse(text)) == text
 
 
 @compares_with_jax

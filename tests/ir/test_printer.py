@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from jax import export, lax
 from jax.ad_checkpoint import checkpoint_name
 
@@ -213,6 +213,7 @@ def jaxprs(draw: st.DrawFn, depth: int = 2) -> Jaxpr:
 
 @compares_with_jax
 @pytest.mark.filterwarnings("ignore:core.Jaxpr is missing a DebugInfo")
+@settings(max_examples=min(settings().max_examples, 500) // 2)
 @given(jaxprs())
 def test_layout_is_jax_s(jaxpr: Jaxpr) -> None:
     ours, theirs = str(jaxpr), str(to_jax(jaxpr))
