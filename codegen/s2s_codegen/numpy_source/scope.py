@@ -55,6 +55,10 @@ class Scope:
         """The shapes of variables that are smaller than their types say, to be broadcast."""
         self.lists: set[Var] = set()
         """The stacked values that are lists of Python's, not arrays."""
+        self.hints: dict[Var, str] = {}
+        """What variables without a name of the user's may be called."""
+        self.undefined: set[Var] = set()
+        """Results of branches that do not all give them a value."""
         self.callees = Callees()
         """The functions beside this one."""
 
@@ -91,7 +95,9 @@ class Scope:
                     atoms = bare
             elif len(bare) > 1 or bare[0].aval.dtype == atoms[0].aval.dtype:
                 dtype, _ = promote(*[(atom.aval.dtype, atom.aval.weak_type) for atom in bare])
-                if dtype == atoms[-1].aval.dtype:
+                # Python's quotients and powers of floats raise where NumPy's give inf or nan.
+                floats = all(a.aval.weak_type and a.aval.dtype.kind == "f" for a in bare)
+                if dtype == atoms[-1].aval.dtype and not (floats and len(bare) > 1):
                     atoms = bare
         return [self.expression(atom) for atom in atoms]
 
@@ -157,7 +163,7 @@ class Scope:
         """The name of the array whose tangent or cotangent `var` is, if it can be named here."""
         base = hint.removesuffix("_bar").removesuffix("_dot")
         holder = self.names.holder(base)
-        if base == hint or holder is None or holder in self.shapes:
+        if base == hint or holder is None or holder in self.shapes or holder in self.undefined:
             return None
         return base if same_shape(holder.aval.shape, var.aval.shape) else None
 

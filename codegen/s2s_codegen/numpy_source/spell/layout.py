@@ -183,8 +183,10 @@ def spell_conversion(primitive: ConvertElementType, eqn: JaxprEqn, scope: Scope)
     x = scope.expression(eqn.invars[0])
     if new.weak_type:
         return Expression(f"{name}({x.text})", shape=())
-    if not old.shape:
-        # What was a Python number may stay one if it is of the type that Python's float is.
-        number = name if old.weak_type and new.dtype == np.float64 else f"np.{new.dtype.name}"
-        return Expression(f"{number}({x.text})", shape=())
+    if not old.shape or x.shape == ():
+        if old.weak_type and old.dtype == new.dtype and new.dtype.kind == "b":
+            return x  # a condition is as good as NumPy's
+        # A size may stay a Python number, for it is never zero or negative.
+        is_size = old.weak_type and old.dtype.kind == "i" and new.dtype == np.float64
+        return Expression(f"{name if is_size else f'np.{new.dtype.name}'}({x.text})", shape=())
     return Expression(method(x, "astype", name).text, shape=x.shape)
