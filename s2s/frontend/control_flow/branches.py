@@ -304,7 +304,7 @@ def _merged_jumps(test: Tracer, arms: Sequence[Arm], merging: Merging) -> dict[s
             arm.outcome.jumps.get(kind, False) if arm.outcome is not None else False
             for arm in arms
         )
-        if flags == (True, True):
+        if flags[0] is True and flags[1] is True:
             found[kind] = True
         elif flags[0] is True and flags[1] is False:
             found[kind] = test

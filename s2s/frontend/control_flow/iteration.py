@@ -158,7 +158,8 @@ def range_items(*bounds: Any) -> Items:
     for bound in (start, stop):
         if isinstance(bound, Tracer) and (bound.aval.shape or bound.aval.dtype.kind not in "iu"):
             raise mistake(f"range() of a value of type {bound.aval}, which is not an integer.")
-    distance = stop - start if step > 0 else start - stop
+    first, last = (start, stop) if step > 0 else (stop, start)
+    distance = last if type(first) is int and first == 0 else last - first
     length = distance if abs(step) == 1 else (distance + (abs(step) - 1)) // abs(step)
     if isinstance(length, Tracer):
         zero = 0 if length.aval.weak_type else length.aval.dtype.type(0)

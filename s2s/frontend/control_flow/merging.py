@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s.control.user_functions import fits, join
 from s2s.frontend.control_flow.state import MISSING
-from s2s.ir.dims import Dim, same_shape
+from s2s.ir.dims import Dim
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Zero
@@ -70,6 +70,12 @@ def is_same(a: Any, b: Any) -> bool:
     if isinstance(a, (int, float, complex, str, bytes, np.generic)):
         return repr(a) == repr(b)
     return isinstance(a, Dim) and str(a) == str(b)
+
+
+def is_same_tree(a: Any, b: Any) -> bool:
+    """Whether two values are the same, whatever the arguments are."""
+    (old, structure), (new, other) = flatten(a), flatten(b)
+    return structure == other and all(map(is_same, old, new))
 
 
 class Merging:
@@ -173,6 +179,3 @@ def line_of(leaf: Any, builder: Builder) -> str:
     if equation is None or equation.source is None:
         return ""
     return f"on line {equation.source.line}"
-
-
-assert same_shape

@@ -19,21 +19,20 @@ from s2s.frontend.control_flow.merging import (
     as_result,
     is_numeric,
     is_same,
+    is_same_tree,
     leaf_aval,
     shown,
 )
 from s2s.frontend.control_flow.outcomes import End, Outcome, without
 from s2s.frontend.control_flow.state import MISSING, Contents, Recording, may_be_shared, put, unusable
 from s2s.ir.dims import Dim
-from s2s.ir.dtypes import BOOL, promote
+from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
 from s2s.numpy.array import TracedArray, View
 from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
 from s2s.trace import Builder, Tracer, appending_to, aval, bind, builder_in_force, named, tracer_of
 from s2s.tree import LEAF, TreeDef, flatten, unflatten
-
-_FLAG = ShapedArray((), BOOL)
 
 
 @dataclass(eq=False)
@@ -215,8 +214,7 @@ class Loop:
         slot = self.recording.slots[key]
         if not isinstance(slot, Contents):
             return False
-        old, new = flatten(self.recording.before[key]), flatten(step.after[key])
-        return old[1] == new[1] and all(map(is_same, old[0], new[0]))
+        return is_same_tree(self.recording.before[key], step.after[key])
 
     def _grow(self, key: int, step: Step) -> bool:
         """Whether the slot is a list to which each step appends; it is from now on `growing`."""
@@ -436,12 +434,13 @@ class Loop:
         returned = Carried.of(step.outcome.value) if "return" in jumps and step.outcome else None
         unread = [Var(a) for c in fresh.values() for _, a in c.numbers]
         with appending_to(builder):
-            results = [as_result(jumps[kind], _FLAG) for kind in flags]
+            results = list(jumps.values())
+            flag_avals = [leaf_aval(flag) for flag in results]
             value = [] if returned is None else [
                 as_result(v, a) for v, a in returned.numbers
             ]
             atoms = [builder.atom(v) for v in (*counters, *results, *value, *ends, *new)]
-        flag_vars = [Var(_FLAG, kind) for kind in flags]
+        flag_vars = [Var(a, kind) for a, kind in zip(flag_avals, flags, strict=True)]
         value_vars = [] if returned is None else [Var(a) for _, a in returned.numbers]
         carry = [*step.counters, *flag_vars, *value_vars, *step.numbers, *unread]
         jaxpr = Jaxpr(builder.constvars, carry, builder.eqns, atoms)
@@ -451,7 +450,7 @@ class Loop:
         starts = [as_number(source.start) for source in self._counters()]
         initial = [
             *starts,
-            *[as_result(False, _FLAG) for _ in flags],
+            *[as_result(False, a) for a in flag_avals],
             *([] if returned is None else [as_result(ABSENT, a) for _, a in returned.numbers]),
             *self._initial(fresh),
         ]
@@ -497,9 +496,9 @@ class Loop:
                 going = negation(flags) if flag_vars else True
                 live = both("and", going, lambda: self._goes_on(own, step))
                 after = self.recording.read()
-                if any(after[key] is not entered.get(key, after[key]) for key in after):
+                if not all(is_same_tree(after[key], entered.get(key)) for key in after):
                     raise Unlike("its test assigns to a variable")
-                atom = builder.atom(as_result(live, _FLAG))
+                atom = builder.atom(live)
             finally:
                 self.recording.restore()
         jaxpr = Jaxpr(builder.constvars, list(inputs.values()), builder.eqns, [atom])
