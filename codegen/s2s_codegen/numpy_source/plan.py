@@ -6,6 +6,8 @@ stays readable. Views and broadcasts are written wherever they are read: they co
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -148,7 +150,13 @@ def _repeats_operands(reader: JaxprEqn) -> bool:
     primitive = reader.primitive
     on_numbers = bool(reader.outvars) and reader.outvars[0].aval.weak_type
     template = primitive.math if on_numbers and primitive.math else primitive.numpy
-    return any(template.count(f"{{{i}}}") > 1 for i in range(len(reader.invars)))
+    return _names_one_twice(template)
+
+
+@functools.cache
+def _names_one_twice(template: str) -> bool:
+    places = re.findall(r"\{\d+\}", template)
+    return len(set(places)) < len(places)
 
 
 def _keep_lines_short(placed: Sequence[Placed], inlined: dict[Var, JaxprEqn]) -> None:
