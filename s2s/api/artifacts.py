@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import s2s
+from s2s.api.source import GeneratedModule, describe
 from s2s.api.transformed import (
     Arguments,
     argument_types_of,
@@ -67,6 +68,28 @@ def make_artifact(
     )
     described = signature_of(traced, name or function_name(fun), command, s2s.__version__)
     return artifact(closed, described, unbounded=is_unbounded(closed))
+
+
+def generate_for_xla(
+    fun: Callable[..., Any],
+    arguments: Arguments,
+    name: str | None = None,
+    command: Sequence[str] = (),
+    dims: Mapping[str, int] | None = None,
+) -> GeneratedModule:
+    """A Python module that holds a function as StableHLO and runs it with jaxlib alone.
+
+    Args:
+        fun, arguments, name, command: as in `s2s.api.source.generate`.
+        dims: sizes of named dimensions. Raises UserError if one stays open.
+    """
+    from s2s_codegen.stablehlo.python_module import render
+
+    fixed = {key: _with_sizes(argument, dims or {}) for key, argument in arguments.items()}
+    traced = trace(fun, fixed)
+    closed = optimise(traced.closed)
+    text = render(describe(fun, traced, name, command), closed)
+    return GeneratedModule(text, traced, closed)
 
 
 def _with_sizes(argument: Any, sizes: Mapping[str, Size]) -> Any:

@@ -159,6 +159,7 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
                 "or fill in what is masked first."
             )
         if isinstance(part, (np.ndarray, np.generic)):
+
             if not part.dtype.isnative:
                 part = part.astype(part.dtype.newbyteorder("="))
             if part.dtype not in SHORT_NAMES:
@@ -190,7 +191,7 @@ def _key(argument: ArgumentType) -> Hashable:
 def _leaf_key(leaf: Any) -> Hashable:
     if isinstance(leaf, ShapedArray):
         return (leaf.shape, leaf.dtype, leaf.weak_type)
-    value = leaf.value
+    value: Any = leaf.value
     # 1, 1.0 and True are equal but are not the same argument.
     return (type(value), value if isinstance(value, Hashable) else id(value))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import s2s
 from s2s.api.transformed import (
@@ -20,6 +20,9 @@ from s2s.frontend.traced import Traced
 from s2s.ir.assumptions import assumptions
 from s2s.ir.jaxpr import ClosedJaxpr
 from s2s.passes.pipeline import optimise
+
+if TYPE_CHECKING:
+    from s2s_codegen.numpy_source import Description
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +50,25 @@ def generate(
         name: what the generated function is called; by default `loss_grad` for `grad(loss)`.
         command: the command that makes the module again, word by word, for its docstring.
     """
-    from s2s_codegen.numpy_source import Description, render
+    from s2s_codegen.numpy_source import render
 
     traced = trace(fun, arguments)
     closed = optimise(traced.closed)
+    return GeneratedModule(render(describe(fun, traced, name, command), closed), traced, closed)
+
+
+def describe(
+    fun: Callable[..., Any], traced: Traced, name: str | None, command: Sequence[str]
+) -> Description:
+    """What a generated module says about its function."""
+    from s2s_codegen.numpy_source import Description
+
     if isinstance(fun, Transformed):
         summary = fun.describe(traced)
     else:
         summary = f"`{function_name(fun)}`, traced."
     function = traced.function
-    description = Description(
+    return Description(
         name=name or function_name(fun),
         parameters=traced.parameters,
         result=traced.result,
@@ -68,7 +80,6 @@ def generate(
         version=s2s.__version__,
         minimum={**traced.minimum, **assumptions().minimum},
     )
-    return GeneratedModule(render(description, closed), traced, closed)
 
 
 def source(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> str:

@@ -66,6 +66,7 @@ class Options(argparse.Namespace):
     stablehlo: str | None = None
     stablehlo_version: str | None = None
     dims: str | None = None
+    target_form: str = "numpy"
     inputs: str | None = None
 
 
@@ -83,7 +84,8 @@ def parse(arguments: Sequence[str]) -> Options:
         parser.error("jaxpr wants another command after it, as in: s2s jaxpr grad model.py:loss")
     if options.check and options.output is None and options.stablehlo is None:
         parser.error("--check compares with a file, so give one with -o")
-    if options.stablehlo is None and (options.dims or options.stablehlo_version):
+    for_xla = options.stablehlo is not None or options.target_form == "xla"
+    if not for_xla and (options.dims or options.stablehlo_version):
         parser.error("--dims and --stablehlo-version are of an artifact; give it by --stablehlo")
     if options.example is not None and options.record is not None:
         parser.error("give --example or --record, not both")
@@ -210,6 +212,13 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     output = command.add_argument_group("output")
     output.add_argument(
         "-o", "--output", metavar="OUT.py", help="the file to write (standard output)"
+    )
+    output.add_argument(
+        "--target",
+        dest="target_form",
+        choices=["numpy", "xla"],
+        default="numpy",
+        help="what the module runs on: NumPy, or XLA by jaxlib (for fixed sizes)",
     )
     output.add_argument(
         "--stablehlo",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from s2s.api.artifacts import make_artifact
+from s2s.api.artifacts import generate_for_xla, make_artifact
 from s2s.api.source import GeneratedModule, generate
 from s2s.api.transformed import function_name, signature
 from s2s.cli import artifacts, files
@@ -145,7 +145,10 @@ def _generate(
     ) -> tuple[GeneratedModule, Artifact | None, Mapping[str, ArgumentType]]:
         outer = outer_types(fun, types, found.given)
         words = command_words(options)
-        module = generate(fun, outer, options.name, words)
+        if options.target_form == "xla":
+            module = generate_for_xla(fun, outer, options.name, words, sizes)
+        else:
+            module = generate(fun, outer, options.name, words)
         artifact = None
         if options.stablehlo is not None and not options.show_jaxpr:
             avals = module.traced.closed.in_avals

@@ -165,7 +165,7 @@ class _Function:
         parameters = self.description.parameters
         avals = self.closed.out_avals
         scalar = all(_annotation(p) is not None for p in parameters)
-        texts = _parameter_texts(parameters, scalar)
+        texts = parameter_texts(parameters, scalar)
         returns = ""
         if scalar and all(aval.weak_type for aval in avals):
             annotation = _result_annotation(self.description.result, avals)
@@ -185,7 +185,8 @@ def _annotation(parameter: Parameter) -> str | None:
     return None
 
 
-def _parameter_texts(parameters: Sequence[Parameter], scalar: bool) -> list[str]:
+def parameter_texts(parameters: Sequence[Parameter], scalar: bool) -> list[str]:
+    """The parameters as a `def` has them. With `scalar`, also fixed ones are annotated."""
     texts: list[str] = []
     had_star = False
     for position, parameter in enumerate(parameters):

@@ -9,10 +9,11 @@ signatures, not by numbers.
 from __future__ import annotations
 
 import functools
+import importlib
 import io
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -52,13 +53,13 @@ def _jaxlib() -> Any:
     """What is used of jaxlib."""
     with _quiet():
         try:
-            from jaxlib import _jax, xla_client
+            lib: Any = importlib.import_module("jaxlib._jax")
+            client: Any = importlib.import_module("jaxlib.xla_client")
         except ImportError as error:
             raise UserError(
                 f"running StableHLO needs jaxlib, which cannot be imported ({error}). "
                 f"Install it with: pip install '{VERSIONS}'"
             ) from error
-    lib: Any = _jax
     if not hasattr(lib, "array_result_handler"):
         raise UserError(f"this version of jaxlib is not supported; s2s needs {VERSIONS}.")
 
@@ -68,13 +69,13 @@ def _jaxlib() -> Any:
         memory_kind = None
 
         def _to_xla_hlo_sharding(self, ndim: int) -> Any:  # asked for by jaxlib 0.10
-            return xla_client.HloSharding.replicate()
+            return client.HloSharding.replicate()
 
     # Up to 0.11.0, checks that need JAX's own class of arrays are to be skipped.
     checks = "_skip_checks" in str(lib.array_result_handler.__nb_signature__)
     return SimpleNamespace(
         jax=lib,
-        client=xla_client,
+        client=client,
         OneDevice=OneDevice,
         handler_arguments=(True, True) if checks else (True,),
         copied=lib.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL,
@@ -84,7 +85,7 @@ def _jaxlib() -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet() -> Generator[None]:
     """Import jaxlib with its log off: the level is read when its first library is loaded."""
     before = os.environ.get("TF_CPP_MIN_LOG_LEVEL")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -97,9 +98,7 @@ def _quiet() -> Iterator[None]:
 
 def version() -> str:
     """The version of jaxlib."""
-    from jaxlib.version import __version__
-
-    return __version__
+    return importlib.import_module("jaxlib.version").__version__
 
 
 def error_type() -> type[Exception]:
@@ -261,9 +260,8 @@ def aligned_empty(type_: ArrayType) -> Any:
 def _mlir() -> Any:
     """What is used of the MLIR bindings."""
     _jaxlib()
-    from jaxlib.mlir import ir, passmanager
-    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-    from jaxlib.mlir.dialects import chlo, func, sdy, stablehlo
+    modules: Any = _mlir_modules()
+    ir, stablehlo = modules.ir, modules.stablehlo
 
     class Context(ir.Context):
         """A context without jaxlib's set-up, which loads every dialect and starts threads."""
@@ -272,21 +270,32 @@ def _mlir() -> Any:
             super(ir.Context, self).__init__()
 
     registry = ir.DialectRegistry()
-    _jax_mlir_ext.register_dialects(registry)
+    modules.extension.register_dialects(registry)
     stablehlo.register_stablehlo_passes()
     return SimpleNamespace(
         ir=ir,
-        passes=passmanager.PassManager,
-        func=func,
+        passes=modules.passmanager.PassManager,
+        func=modules.func,
         stablehlo=stablehlo,
-        dialects=(stablehlo, chlo, sdy),
+        dialects=(stablehlo, modules.chlo, modules.sdy),
         Context=Context,
         registry=registry,
     )
 
 
+def _mlir_modules() -> SimpleNamespace:
+    names = {
+        "ir": "ir",
+        "passmanager": "passmanager",
+        "extension": "_mlir_libs._jax_mlir_ext",
+        **{name: f"dialects.{name}" for name in ("chlo", "func", "sdy", "stablehlo")},
+    }
+    found = {key: importlib.import_module(f"jaxlib.mlir.{name}") for key, name in names.items()}
+    return SimpleNamespace(**found)
+
+
 @contextmanager
-def _context() -> Iterator[Any]:
+def _context() -> Generator[Any]:
     """The MLIR bindings, with a context in force."""
     mlir = _mlir()
     context = mlir.Context()
@@ -355,9 +364,8 @@ def portable_artifact(text: str, target: str | None = None) -> bytes:
     """
     with _context() as mlir:
         hlo = mlir.stablehlo
-        if target is None:
-            weeks = hlo.StablehloCompatibilityRequirement.WEEK_12
-            target = hlo.get_version_from_compatibility_requirement(weeks)
+        weeks = hlo.StablehloCompatibilityRequirement.WEEK_12
+        target = target or str(hlo.get_version_from_compatibility_requirement(weeks))
         oldest, newest = hlo.get_minimum_version(), hlo.get_current_version()
         if not _numbers(oldest) <= _numbers(target) <= _numbers(newest):
             raise UserError(

@@ -18,7 +18,7 @@ import shlex
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from s2s.errors import UserError
 from s2s.frontend.argument_types.text import parse_type
@@ -26,7 +26,7 @@ from s2s.frontend.argument_types.types import ArgumentType, Static, render, rend
 from s2s.frontend.traced import Traced
 from s2s.ir.dims import names_of
 from s2s.ir.jaxpr import ShapedArray
-from s2s.tree import TreeDef, flatten, unflatten
+from s2s.tree import flatten, unflatten
 
 _STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
@@ -97,7 +97,7 @@ class Signature:
 def _shown(type_: Any) -> str:
     leaves, structure = flatten(type_)
     shown = [Static(_Text(leaf.text)) if isinstance(leaf, Fixed) else leaf for leaf in leaves]
-    return render(cast("ArgumentType", unflatten(structure, shown)))
+    return render(unflatten(structure, shown))
 
 
 class _Text(str):
@@ -230,8 +230,3 @@ def _read(written: Any) -> Any:
         items = list(map(_read, parts))
         return items if kind == "list" else tuple(items)
     raise ValueError(f"{kind!r} is no kind of container")
-
-
-def structure_of(type_: Any) -> TreeDef:
-    """The structure of a pytree of types."""
-    return flatten(type_)[1]
