@@ -7,11 +7,13 @@ under tracing.
 from __future__ import annotations
 
 from s2s.numpy import (
+    convolution as convolution,
     creation as creation,
     differences as differences,
     einsum as einsum,
     elementary as elementary,
     inquiry as inquiry,
+    interpolation as interpolation,
     joining as joining,
     logical as logical,
     refused as refused,
