@@ -162,9 +162,8 @@ def test_sizes_that_are_kept_are_named(folder, capsys):
     (folder / "model.py").write_text(
         "import numpy as np\n\n"
         "def chain(angles, x):\n"
-        "    for angle in angles:\n"
-        "        x = x * angle\n"
-        "    return np.sum(x)\n"
+        "    a, b, c = angles\n"
+        "    return np.sum(x) * a * b * c\n"
     )
     command = ["grad", "model.py:chain", "--example", "(np.ones(3), np.ones(2))"]
     assert main([*command, "-o", "out.py"]) == 0
