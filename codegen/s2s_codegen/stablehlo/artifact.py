@@ -20,6 +20,7 @@ from s2s_codegen.stablehlo import runtime
 from s2s_codegen.stablehlo.calls import CompiledArtifact
 from s2s_codegen.stablehlo.emit import emit_module
 from s2s_codegen.stablehlo.signature import Signature, attributes_of, signature_from
+from s2s_codegen.stablehlo.text import tensor_type
 
 CUSTOM_CALLS = frozenset({"shape_assertion"})
 """The targets of custom calls that a module from a file may have."""
@@ -106,6 +107,13 @@ def load_artifact(path: str | Path) -> Artifact:
         signature = signature_from(name.group(1) if name else "main", contents.attributes)
     except UserError as error:
         raise UserError(f"{path}: {error.message}") from error
+    # XLA would take the bytes of an argument, and of a result, for those of any other type.
+    said = [list(map(tensor_type, avals)) for avals in (signature.inputs, signature.outputs)]
+    if said != [contents.inputs, contents.outputs]:
+        raise UserError(
+            f"{path}: what the module says of its arguments and results ({signature}) is not what "
+            "its function main has, so it is damaged or was edited."
+        )
     return Artifact(contents.text, signature)
 
 
@@ -129,4 +137,4 @@ def _read_apart(path: Path, data: bytes) -> runtime.ModuleContents:
         why = answer.get("error")
         because = f" ({why.strip().partition(chr(10))[0]})" if why else ""
         raise UserError(f"{path} is damaged, or is no StableHLO that can be read here{because}.")
-    return runtime.ModuleContents(answer["text"], answer["attributes"], answer["custom_calls"])
+    return runtime.ModuleContents(**answer)

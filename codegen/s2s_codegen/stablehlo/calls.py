@@ -15,7 +15,7 @@ from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, flatten, unflatten
 from s2s_codegen.stablehlo.cache import compiled
 from s2s_codegen.stablehlo.executable import DeviceArray, Executable
-from s2s_codegen.stablehlo.runtime import ArrayType, runtime, specialised
+from s2s_codegen.stablehlo.runtime import ArrayType, error_type, runtime, specialised
 from s2s_codegen.stablehlo.signature import Fixed, Parameter, Signature
 
 
@@ -79,7 +79,11 @@ class CompiledArtifact:
                 program = specialised(self._text, [type_.shape for type_ in inputs])
             except ValueError as error:
                 raise UserError(f"{self._signature.name}: {error}") from error
-        loaded = compiled(devices, program)
+        try:
+            loaded = compiled(devices, program)
+        except error_type() as error:
+            why = str(error).strip().partition("\n")[0]
+            raise UserError(f"{self._signature.name} cannot be compiled here: {why}") from error
         return Executable(devices, loaded, inputs, outputs, unbounded=self._unbounded)
 
     # -- arguments ------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from typing import Any
@@ -16,11 +17,7 @@ def read_and_report() -> None:
     is_binary = data.startswith(b"ML\xefR")
     try:
         contents = read_module(data if is_binary else data.decode())
-        answer: dict[str, Any] = {
-            "text": contents.text,
-            "attributes": contents.attributes,
-            "custom_calls": contents.custom_calls,
-        }
+        answer: dict[str, Any] = dataclasses.asdict(contents)
     except (ValueError, UserError) as error:
         answer = {"error": str(error)}
     sys.stdout.write(json.dumps(answer))

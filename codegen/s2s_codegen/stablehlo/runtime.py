@@ -317,6 +317,10 @@ class ModuleContents:
     """The strings among its attributes."""
     custom_calls: list[str]
     """The targets of all custom calls."""
+    inputs: list[str]
+    """The types of the arguments of `main`."""
+    outputs: list[str]
+    """The types of its results."""
 
 
 def read_module(program: Program) -> ModuleContents:
@@ -341,7 +345,14 @@ def read_module(program: Program) -> ModuleContents:
 
         module.operation.walk(visit)
         text = module.operation.get_asm(enable_debug_info=True)
-        return ModuleContents(text, _string_attributes(mlir, module.operation), calls)
+        inputs: list[str] = []
+        outputs: list[str] = []
+        for operation in module.body.operations:
+            if isinstance(operation, mlir.func.FuncOp) and operation.name.value == "main":
+                inputs = list(map(str, operation.type.inputs))
+                outputs = list(map(str, operation.type.results))
+        attributes = _string_attributes(mlir, module.operation)
+        return ModuleContents(text, attributes, calls, inputs, outputs)
 
 
 def _string_attributes(mlir: Any, operation: Any) -> dict[str, str]:

@@ -150,6 +150,30 @@ def test_foreign_code_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "has"),
+    [
+        ('s2s.result = "\\22f64[5', 's2s.result = "\\22f64[500'),
+        ("\\22f64[5, 4]\\22", "\\22i64[5, 4]\\22"),
+        ("\\22f64[5, 4]\\22", "\\22f64[4, 5]\\22"),
+    ],
+)
+def test_signature_is_that_of_the_function(said: str, has: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.mlir"
+    text = s2s.stablehlo(lambda x: x.sum(axis=1), np.ones((5, 4))).text
+    assert said in text
+    path.write_text(text.replace(said, has))
+    with pytest.raises(UserError, match="is not what its function main has"):
+        s2s.load_artifact(path)
+
+
+def test_without_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "f.mlir"
+    constant = "stablehlo.constant dense<1.0> : tensor<f64>"
+    path.write_text(MODULE.replace("BODY : () -> tensor<f64>", constant))
+    assert s2s.load_artifact(path).compile()() == 1.0
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "does not say what its arguments and results are"),

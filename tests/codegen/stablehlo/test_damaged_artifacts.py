@@ -1,0 +1,101 @@
+"""Damaged files: whatever is in them, this process lives on and says so.
+
+MLIR's reader of bytecode does crash on some of these files, which is why it runs elsewhere.
+"""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import s2s
+from s2s.errors import UserError
+from tests.conftest import ROOT
+
+
+def loss(w: Any, x: Any) -> Any:
+    return np.mean(np.tanh(x @ w) ** 2)
+
+
+@pytest.fixture(scope="module", params=["mlir", "mlirbc"])
+def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("damaged") / f"a.{request.param}"
+    s2s.stablehlo(s2s.grad(loss), np.ones(3), np.ones((4, 3))).save(path)
+    return path
+
+
+def damaged(data: bytes, seed: int) -> bytes:
+    """The bytes with some flipped, or cut off."""
+    chance = random.Random(seed)
+    if chance.random() < 0.25:
+        return data[: chance.randrange(len(data))]
+    changed = bytearray(data)
+    for _ in range(chance.choice([1, 1, 2, 4, 8])):
+        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def load_and_compile(path: Path) -> str:
+    """Load a file in the way that users do; "fine" or what is said about it."""
+    try:
+        s2s.load_artifact(path).compile()
+    except UserError as error:
+        return str(error)
+    return "fine"
+
+
+def test_damaged_files(file: Path, tmp_path: Path) -> None:
+    data = file.read_bytes()
+    said = set[str]()
+    for seed in range(12):
+        path = tmp_path / file.name
+        path.write_bytes(damaged(data, seed))
+        said.add(load_and_compile(path))
+    assert any("is damaged, or is no StableHLO" in message for message in said)
+
+
+MANY = """
+import sys
+sys.path[:0] = [ROOT, CODEGEN]
+from tests.codegen.stablehlo.test_damaged_artifacts import damaged
+from s2s_codegen.stablehlo import runtime, signature
+from s2s.errors import UserError
+data = open(FILE, "rb").read()
+for seed in range(int(sys.argv[1]), int(sys.argv[2])):
+    print(seed, "read", flush=True)
+    program = damaged(data, seed)
+    try:
+        contents = runtime.read_module(
+            program if program.startswith(b"ML\\xefR") else program.decode()
+        )
+        signature.signature_from("f", contents.attributes)
+    except (ValueError, UserError):
+        continue
+    print(seed, "compile", flush=True)
+    try:
+        runtime.runtime().compile(contents.text)
+    except runtime.error_type():
+        pass
+"""
+
+
+@pytest.mark.slow
+def test_thousands_of_damaged_files(file: Path) -> None:
+    """Where reading succeeds, which is the part that runs apart, compiling does not crash."""
+    program = MANY.replace("ROOT", repr(str(ROOT)))
+    program = program.replace("CODEGEN", repr(str(ROOT / "codegen")))
+    program = program.replace("FILE", repr(str(file)))
+    start, stop = 0, 2000
+    while start < stop:
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(start), str(stop)], capture_output=True, text=True
+        )
+        if done.returncode == 0:
+            break
+        seed, stage = done.stdout.split("\n")[-2].split()
+        assert stage == "read", f"seed {seed}: {done.stderr}"
+        start = int(seed) + 1
