@@ -223,7 +223,7 @@ class _Build:
                 free,
                 live,
                 lambda eqn: eqn.primitive.is_cheap,
-                preferred=set(ends.values()),
+                preferred={*self.carry_in, *ends.values()},
             )
             # One array holds a carried value at the entry and at the end of each step, so that
             # where it is kept at the entry, its values at the end are at hand too.
@@ -296,11 +296,13 @@ class _Build:
     def _history(self, position: int, ends: Collection[str]) -> None:
         entry, end = self.carry_in[position], self.carry_out[position]
         length = self.loop.length
-        if ends == {"entry"}:
+        stacked = self.ys.get(end) if isinstance(end, Var) else None
+        if ends == {"entry"} and stacked is None:
             self._give(entry, self._stack(entry, entry.name))
             return
         assert isinstance(end, Var)
-        stacked = self._stack(end, entry.name or end.name)
+        if stacked is None:
+            stacked = self._stack(end, entry.name or end.name)
         if ends == {"end"}:
             self._give(end, stacked)
             return
@@ -311,14 +313,15 @@ class _Build:
             history = concatenate(parts[::-1] if self.loop.reverse else parts, 0)
         history_var = self.after.atom(history)
         assert isinstance(history_var, Var)
-        history_var.name = stacked.name
+        history_var.name = f"{stacked.name}_history" if end in self.ys else stacked.name
         with appending_to(self.between):
             whole = tracer_of(self.between, history_var)
             low = _rows(whole, 0, length)
             high = _rows(whole, 1, length + 1)
         at_entry, at_end = (high, low) if self.loop.reverse else (low, high)
         self._give(entry, self.between.atom(at_entry))
-        self._give(end, self.between.atom(at_end))
+        if "end" in ends:
+            self._give(end, self.between.atom(at_end))
 
 
 def _rows(array: Value, start: Size, stop: Size) -> Value:

@@ -8,15 +8,16 @@ loop, that is each name that a further step reads.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
+from s2s.primitive import Precedence
 from s2s.primitives.arithmetic import Add, Sub
 from s2s.primitives.families import AddAny
 from s2s_codegen.numpy_source.expression import Expression
 from s2s_codegen.numpy_source.memory import writes_into
 from s2s_codegen.numpy_source.scope import Scope
-from s2s_codegen.numpy_source.statements import Line, Statement
+from s2s_codegen.numpy_source.statements import Block, Comment, Line, Statement
 from s2s_codegen.numpy_source.write import Writer
 
 
@@ -24,9 +25,10 @@ class InnerScope(Scope):
     """The scope of a body: `given` has the expressions of inputs that have no variable."""
 
     def __init__(self, outer: Scope) -> None:
-        super().__init__(outer.names, outer.size_names)
+        super().__init__(outer.names, dict(outer.size_names))
         self.sizes_read = outer.sizes_read
         self.callees = outer.callees
+        self.undefined = outer.undefined
         self.given: dict[Var, Expression] = {}
 
     def expression(self, atom: Atom) -> Expression:
@@ -43,9 +45,11 @@ class InnerWriter(Writer):
     def __init__(self, body: ClosedJaxpr, outer: Writer) -> None:
         super().__init__(body.jaxpr, InnerScope(outer.scope))
         self.outer = outer
+        self.line_above = outer.current_line
         # A derivative is called after the function that it is of, which another loop may hold.
         outer.user_s.update(self.user_s)
         self.user_s = outer.user_s
+        self.position = -1  # Before the first statement, all that it reads is needed.
         self.own: set[Var] = {*body.jaxpr.invars, *self.definitions}
         self.pinned: set[Var] = set()
         """Inputs whose names must keep their values."""
@@ -73,6 +77,18 @@ class InnerWriter(Writer):
             return var not in self.pinned and super().was_dead(var)
         return self.outer.was_dead(var)
 
+    def write_test(self, result: Atom) -> tuple[list[Statement], Expression]:
+        """The statements that compute a condition, and the expression of it."""
+        statements = self.write()
+        test = self.scope.whole(result)
+        last = statements[-1] if statements else None
+        if isinstance(last, Line) and last.text.startswith(f"{test.text} = "):
+            statements.pop()
+            test = Expression(last.text.removeprefix(f"{test.text} = "), Precedence.CONDITIONAL)
+        if all(isinstance(statement, Comment) for statement in statements):
+            return [], test
+        return statements, test
+
     def times_read(self, var: Var) -> int:
         """How often the body reads an input."""
         operands = [atom for eqn in self.jaxpr.eqns for atom in eqn.invars]
@@ -95,7 +111,25 @@ class InnerWriter(Writer):
         return super().introduce(var, hint)
 
     def hint(self, eqn: JaxprEqn, var: Var) -> str:
-        return self.result_hints.get(var) or super().hint(eqn, var)
+        if var in self.result_hints:
+            return self.result_hints[var]
+        return self.described(eqn, var) if var.name is None else super().hint(eqn, var)
+
+    def put(self, result: Atom, statement: Callable[[str], Statement]) -> None:
+        """Append the statement of a result's expression.
+
+        If nothing but this reads the result, it takes the place of the assignment to its name.
+        """
+        text = self.scope.whole(result).text
+        found = [i for i, s in enumerate(self.statements) if text in words_of(s)]
+        if result in self.definitions and len(found) == 1:
+            only = self.statements[found[0]]
+            start = f"{text} = "
+            once = words_of(only).count(text) == 1
+            if isinstance(only, Line) and only.text.startswith(start) and once:
+                self.statements[found[0]] = statement(only.text.removeprefix(start))
+                return
+        self.statements.append(statement(text))
 
 
 def outer_expression(atom: Atom, hint: str | None, writer: Writer) -> Expression:
@@ -103,7 +137,8 @@ def outer_expression(atom: Atom, hint: str | None, writer: Writer) -> Expression
     expression = writer.scope.expression(atom)
     if isinstance(atom, Literal) or expression.text.isidentifier() or _is_number(expression.text):
         return expression
-    name = writer.introduce(Var(atom.aval), hint or atom.name or "operand")
+    hint = hint or atom.name or writer.scope.hints.get(atom) or "operand"
+    name = writer.introduce(Var(atom.aval), hint)
     writer.line(f"{name} = {expression.text}")
     return Expression(name, shape=expression.shape)
 
@@ -116,11 +151,18 @@ def assignments(pairs: Iterable[tuple[str, str]]) -> list[Statement]:
     """`name = text` for each pair, at once where one overwrites what another reads."""
     needed = [(name, text) for name, text in pairs if name != text]
     for position, (name, _) in enumerate(needed):
-        if any(_mentions(text, name) for _, text in needed[position + 1 :]):
+        if any(name in words_of(Line(text)) for _, text in needed[position + 1 :]):
             names = ", ".join(name for name, _ in needed)
             return [Line(f"{names} = {', '.join(text for _, text in needed)}")]
     return [Line(f"{name} = {text}") for name, text in needed]
 
 
-def _mentions(text: str, name: str) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+def words_of(statement: Statement) -> list[str]:
+    """The names and keywords in a statement, each as often as it is there."""
+    match statement:
+        case Line(text=text):
+            return re.findall(r"\b[A-Za-z_]\w*", text)
+        case Block(header=header, body=body):
+            return [*words_of(Line(header)), *[word for s in body for word in words_of(s)]]
+        case Comment():
+            return []

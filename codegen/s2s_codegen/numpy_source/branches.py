@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s2s.control.cond import Cond
-from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
+from s2s.ir.jaxpr import Atom, JaxprEqn, Var
 from s2s.primitives.conversion import ConvertElementType
 from s2s.primitives.creation import Empty
 from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
@@ -27,18 +27,20 @@ def write_cond(primitive: Cond, eqn: JaxprEqn, writer: Writer) -> None:
         writer.scope.names.give(var, _hint(primitive, position, eqn, writer), writer.is_dead)
         for position, var in enumerate(eqn.outvars)
     ]
+    defined = {
+        name
+        for name, var in zip(names, eqn.outvars, strict=True)
+        if not _only_branches_read(var, index, writer)
+    }
     bodies = [
-        _branch(primitive, number, writer, operands, given, names)
+        _branch(primitive, number, writer, operands, given, names, defined)
         for number in range(len(primitive.branches))
     ]
     for var, name in zip(eqn.outvars, names, strict=True):
         writer.scope.names.hold(var, name)
+        if name not in defined:
+            writer.scope.undefined.add(var)
     writer.statements += _chain(tests, bodies)
-
-
-@write.register
-def write_empty(primitive: Empty, eqn: JaxprEqn, writer: Writer) -> None:
-    """What nothing reads is not written."""
 
 
 def _branch(
@@ -48,8 +50,12 @@ def _branch(
     operands: Sequence[Atom],
     given: Sequence[Expression],
     names: Sequence[str],
+    defined: set[str],
 ) -> list[Statement]:
-    """The statements of one branch, which end with assignments to the results."""
+    """The statements of one branch, which end with assignments to the results.
+
+    Of a result that the branch leaves empty, only those `defined` get a value.
+    """
     branch = primitive.branches[number]
     inner = InnerWriter(branch, writer)
     # A branch may use the names of the results, and of operands that end with it, as it likes.
@@ -57,19 +63,31 @@ def _branch(
         inner.scope.names.release(name)
     for var, expression, atom in zip(branch.jaxpr.invars, given, operands, strict=True):
         inner.bind(var, expression)
+        if atom in writer.scope.undefined:
+            writer.scope.undefined.add(var)
         if expression.text in names or _ends_here(atom, writer):
             if expression.text.isidentifier():
                 inner.scope.names.hold(var, expression.text)
     for out, name in zip(branch.jaxpr.outvars, names, strict=True):
         if isinstance(out, Var) and out in inner.definitions:
             inner.result_hints.setdefault(out, name)
+        if _is_empty(out, inner) and name not in defined:
+            inner.left_out.add(out)
     inner.write()
     pairs = [
         (name, inner.scope.whole(out).text)
         for out, name in zip(branch.jaxpr.outvars, names, strict=True)
-        if not _is_empty(out, inner)
+        if not (_is_empty(out, inner) and name not in defined)
     ]
     return [*inner.statements, *assignments(pairs)]
+
+
+def _only_branches_read(var: Var, index: Atom, writer: Writer) -> bool:
+    """Whether a result is read only where the branch that gives it a value was taken."""
+    readers = [e for e in writer.jaxpr.eqns if any(atom is var for atom in e.invars)]
+    return var not in writer.results and all(
+        isinstance(e.primitive, Cond) and e.invars[0] is index for e in readers
+    )
 
 
 def _ends_here(atom: Atom, writer: Writer) -> bool:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.ir.dims import same_shape, same_size
 from s2s.ir.dtypes import INT64
-from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
-from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression, words_of
 from s2s_codegen.numpy_source.expression import Expression, index
 from s2s_codegen.numpy_source.loop_forms import WrittenLoop
 from s2s_codegen.numpy_source.memory import is_owned
 from s2s_codegen.numpy_source.scope import dtype_name
 from s2s_codegen.numpy_source.statements import Block, Line, Statement
-from s2s_codegen.numpy_source.write import Writer, write
+from s2s_codegen.numpy_source.write import Writer, identifier, write
 
 
 @write.register
@@ -53,10 +52,14 @@ class _Loop:
         self.eqn = eqn
         self.writer = writer
         self.scope = writer.scope
-        self.inner = InnerWriter(primitive.body, writer)
         self.consts, self.carry = operands
         body = primitive.body.jaxpr
         num_consts, num_carry = len(self.consts), len(self.carry)
+        entering = body.invars[num_consts : num_consts + num_carry]
+        # What is kept of a carried value at the entry of a step is not needed until its end.
+        at_end = [*body.outvars[:num_carry], *[a for a in body.outvars if a not in entering]]
+        kept = Jaxpr(body.constvars, body.invars, body.eqns, at_end)
+        self.inner = InnerWriter(ClosedJaxpr(kept, primitive.body.consts), writer)
         self.const_vars = body.invars[:num_consts]
         self.carry_vars = body.invars[num_consts : num_consts + num_carry]
         self.row_vars = body.invars[num_consts + num_carry :]
@@ -94,7 +97,7 @@ class _Loop:
         the loop evaluates beside the body, or that the body reads."""
         initial = [self.scope.whole(atom).text for atom in self.carry]
         for position, (var, text) in enumerate(zip(self.carry_vars, initial, strict=True)):
-            needed = _words([*read, *initial[position + 1 :]])
+            needed = _words([*read, *initial[position + 1 :], *self.names])
 
             def is_dead(other: Var, needed: set[str] = needed) -> bool:
                 return self.scope.names[other] not in needed and self.writer.is_dead(other)
@@ -115,8 +118,8 @@ class _Loop:
         """What a carried value is called."""
         out, initial = self.carry_outs[position], self.carry[position]
         candidates = [self.finals[position], out, self.carry_vars[position], initial]
-        named = [c.name for c in candidates if isinstance(c, Var) and c.name is not None]
-        return named[0] if named else "carry"
+        named = [c.name for c in candidates if isinstance(c, Var) and c.name not in (None, "_")]
+        return identifier(named[0] or "carry") if named else "carry"
 
     def _takes_over(self, position: int, needed: set[str]) -> bool:
         """Whether the body may write into the array of a carried value."""
@@ -146,9 +149,14 @@ class _Loop:
 
     def make_arrays(self, length: str) -> None:
         """Make the arrays and lists for the results of all steps."""
+        in_body = {word for s in self.inner.statements for word in words_of(s)}
+
+        def is_dead(var: Var) -> bool:
+            return self.scope.names[var] not in in_body and self.writer.was_dead(var)
+
         for stacked in self.stacked:
-            hint = self.writer.hint(self.eqn, stacked.var)
-            stacked.name = self.scope.names.give(stacked.var, hint, self.writer.was_dead)
+            hint = self._stacked_hint(stacked)
+            stacked.name = self.scope.names.give(stacked.var, hint, is_dead)
             start = None if stacked.start is None else self.names[stacked.start]
             if stacked.is_list:
                 self.scope.lists.add(stacked.var)
@@ -160,6 +168,12 @@ class _Loop:
             if start is not None:
                 place = "-1" if self.primitive.reverse else "0"
                 self.writer.line(f"{stacked.name}[{place}] = {start}")
+
+    def _stacked_hint(self, stacked: _Stacked) -> str:
+        if stacked.var.name is not None:
+            return identifier(stacked.var.name)
+        text = self.inner.scope.expression(stacked.made).text
+        return f"{text}_steps" if text.isidentifier() else "steps"
 
     def _empty(self, size: str, made: Atom) -> str:
         """`np.empty((t + 1, *h.shape))`"""
@@ -183,25 +197,32 @@ class _Loop:
 
     # -- the body -------------------------------------------------------------------------------
 
-    def write_body(self, number: str | None, rows: Sequence[Statement]) -> list[Statement]:
+    def write_body(
+        self, number: str | None, rows: Sequence[Statement], length: str
+    ) -> list[Statement]:
         """The statements of a step. `number` is the variable that numbers the steps."""
         inner = self.inner
         entering = [s for s in self.stacked if s.made in self.carry_vars]
-        before = [*rows, *[self._store(s, number) for s in entering]]
+        texts = [inner.scope.whole(s.made).text for s in entering]
         inner.write()
+        self.make_arrays(length)
+        for stacked in self.stacked:
+            if stacked in entering:
+                continue
+            if any(stacked.made is out for out in self.carry_outs):
+                text = inner.scope.whole(stacked.made).text
+                inner.statements.append(self._store(stacked, text, number))
+            else:
+                inner.put(stacked.made, lambda text, s=stacked: self._store(s, text, number))
         pairs = [
             (name, inner.scope.whole(out).text)
             for name, out in zip(self.names, self.carry_outs, strict=True)
         ]
-        ends = [self._store(s, number) for s in self.stacked if s not in entering]
-        return [*before, *inner.statements, *self._ordered(assignments(pairs), ends)]
+        first = [self._store(s, text, number) for s, text in zip(entering, texts, strict=True)]
+        return [*rows, *first, *inner.statements, *assignments(pairs)]
 
-    def _ordered(self, pending: list[Statement], stores: list[Statement]) -> list[Statement]:
-        return [*stores, *pending] if pending else stores
-
-    def _store(self, stacked: _Stacked, number: str | None) -> Statement:
+    def _store(self, stacked: _Stacked, text: str, number: str | None) -> Statement:
         """Keep a step's result."""
-        text = self.inner.scope.whole(stacked.made).text
         if stacked.is_list:
             return Line(f"{stacked.name}.append({self._kept(text, stacked)})")
         assert number is not None
@@ -243,11 +264,11 @@ class _For(_Loop):
         constants = self.bind_constants()
         self.start_carry([*constants, *[base.text for base in bases]])
         length = self.scope.size(self.scan.length).text
-        self.make_arrays(length)
         by_number = (
             not bases
             or any(not stacked.is_list for stacked in self.stacked)
             or any(offset is None or not same_size(offset, 0) for offset in self.primitive.offsets)
+            or any(not same_size(x.aval.shape[0], self.scan.length) for x in self.arrays)
         )
         if by_number:
             number = self._number()
@@ -257,7 +278,9 @@ class _For(_Loop):
         else:
             number, rows = None, []
             header = self._over_rows(bases)
-        body = self.write_body(number, rows)
+        body = self.write_body(number, rows, length)
+        if number is not None and not any(number in words_of(s) for s in body):
+            header = header.replace(f"for {number} in ", "for _ in ", 1)
         self.writer.statements.append(Block(header, body))
         self.finish()
 
@@ -287,14 +310,19 @@ class _For(_Loop):
             row = index(base, [place])
             if self.inner.times_read(var) < 2:
                 self.inner.bind(var, row)
+                self.inner.scope.hints[var] = self._row_hint(var, array)
                 continue
             name = self._name_row(var, array)
             lines.append(Line(f"{name} = {row.text}"))
         return lines
 
     def _name_row(self, var: Var, array: Atom) -> str:
-        hint = var.name or _one_of(array.name if isinstance(array, Var) else None)
-        return self.scope.names.give(var, hint, self.inner.is_dead)
+        return self.scope.names.give(var, self._row_hint(var, array), self.inner.is_dead)
+
+    def _row_hint(self, var: Var, array: Atom) -> str:
+        names = self.scope.names
+        called = names[array] if isinstance(array, Var) and array in names else None
+        return identifier(var.name) if var.name else _one_of(called)
 
     def _over_rows(self, bases: Sequence[Expression]) -> str:
         names = [
@@ -329,22 +357,18 @@ class _While(_Loop):
             condition.bind(var, expression)
             texts.append(expression.text)
         self.start_carry(texts)
-        self.make_arrays("")
         counter = self._counter()
         for var, name in zip(invars[len(self.cond_consts) :], self.names, strict=True):
             condition.bind(var, Expression(name))
-        condition.write()
-        test = condition.scope.whole(self.loop.cond_jaxpr.jaxpr.outvars[0])
-        body = self.write_body(None, [])
+        before, test = condition.write_test(self.loop.cond_jaxpr.jaxpr.outvars[0])
+        body = self.write_body(None, [], "")
         if counter is not None:
             body.append(Line(f"{counter} += 1"))
-        if condition.statements:
+        if before:
             stop = Block(f"if not {test.within_not}:", [Line("break")])
-            self.writer.statements.append(
-                Block("while True:", [*condition.statements, stop, *body])
-            )
-        else:
-            self.writer.statements.append(Block(f"while {test.text}:", body))
+            body = [*before, stop, *body]
+            test = Expression("True")
+        self.writer.statements.append(Block(f"while {test.text}:", body))
         self.finish()
         self._finish_count(counter)
         self._finish_lists()
@@ -416,4 +440,4 @@ def _plus_one(length: str) -> str:
 
 
 def _words(texts: Sequence[str]) -> set[str]:
-    return {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
+    return {word for text in texts for word in words_of(Line(text))}

@@ -60,6 +60,12 @@ class Writer:
             if var.name is not None and eqn.phase == "primal"
         }
         self.linear = _linear(jaxpr)
+        self.line_above: Source | None = None
+        """The line that a comment before the statements says."""
+        self.current_line: Source | None = None
+        """The line of the statement that is being written."""
+        self.left_out: set[Atom] = set()
+        """Results without a value, which nothing reads."""
         self.owned_inputs: set[Var] = set()
         """Inputs whose arrays the function may write into."""
         scope.plan = plan(jaxpr, schedule(jaxpr))
@@ -72,12 +78,13 @@ class Writer:
             enters = placed.backward and not (previous and previous.backward)
             if enters and previous is not None and not self.is_inner:
                 self.statements += [BLANK, Comment(BACKWARD)]
-            if placed.line is not None and (
-                previous is None or enters or placed.line != previous.line
-            ):
+            above = previous.line if previous is not None else self.line_above
+            if placed.line is not None and (enters or placed.line != above):
                 self.statements.append(Comment(line_comment(placed.line)))
+            self.current_line = placed.line
             previous = placed
-            write(placed.eqn.primitive, placed.eqn, self)
+            if self.left_out.isdisjoint(placed.eqn.outvars):
+                write(placed.eqn.primitive, placed.eqn, self)
         return self.statements
 
     def line(self, text: str) -> None:
@@ -97,7 +104,7 @@ class Writer:
     def introduce(self, var: Var, hint: str) -> str:
         """Name a variable that is no equation's, and is needed while this one is written."""
         self.scope.plan.last_use[var] = self.position
-        return self.scope.names.give(var, identifier(hint), self.is_dead)
+        return self.scope.names.give(var, identifier(hint), self.was_dead)
 
     def hint(self, eqn: JaxprEqn, var: Var) -> str:
         """What a result would be called if no other variable were."""
@@ -105,6 +112,10 @@ class Writer:
             return identifier(var.name)
         if var in self.results:
             return "value_dot" if var in self.linear else "value"
+        return self.described(eqn, var)
+
+    def described(self, eqn: JaxprEqn, var: Var) -> str:
+        """What a result is called after what computes it."""
         if isinstance(eqn.primitive, ConvertElementType) and self.scope.is_identity_matrix(eqn):
             return "identity"
         return describe(eqn, var in self.linear, self._names(eqn), self._nonlinear(eqn))
