@@ -12,14 +12,14 @@ from s2s.errors import UserError
 from s2s.frontend.traced import Traced
 from s2s.ir.dims import same_shape
 from s2s.ir.dtypes import is_inexact
-from s2s.ir.jaxpr import ShapedArray
+from s2s.ir.jaxpr import Literal, ShapedArray
 from s2s.passes.dce import dce
 from s2s.passes.jvp import jvp as jvp_pass
 from s2s.passes.linearize import Linearized, linearize as linearize_pass
 from s2s.passes.transpose import transpose
 from s2s.primitive import Value, Zero
 from s2s.primitives.core import instantiate
-from s2s.trace import Tracer, aval, inline
+from s2s.trace import Tracer, aval, builder_in_force, inline
 from s2s.tree import TreeDef, flatten, flatten_up_to, unflatten
 
 
@@ -52,7 +52,7 @@ def jvp(
     num_outs = len(out_active)
     y_dots = iter(results[num_outs:])
     dots = [
-        next(y_dots) if on else instantiate(Zero(aval(y)))
+        next(y_dots) if on else _zeros_like(y)
         for y, on in zip(results[:num_outs], out_active, strict=True)
     ]
     value = unflatten(traced.result, results[:num_outs])
@@ -60,6 +60,11 @@ def jvp(
     if has_aux:
         return value[0], derivative[0], value[1]
     return value, derivative
+
+
+def _zeros_like(y: Value) -> Value:
+    zeros = instantiate(Zero(aval(y)))
+    return zeros.value if isinstance(zeros, Literal) and builder_in_force() is None else zeros
 
 
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:

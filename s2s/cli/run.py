@@ -25,6 +25,7 @@ from s2s.frontend.argument_types import (
     argument_types,
     bind,
     generalise,
+    with_loop_bounds,
 )
 from s2s.frontend.load import load, load_module
 from s2s.ir.dims import UndecidedDimension, names_of
@@ -89,7 +90,7 @@ def run(options: Options) -> int:
             further=[*signature(fun).parameters],
         )
         progress.step(f"tracing and transforming {name}")
-        module, artifact, types = _generate(fun, found, options)
+        found, (module, artifact, types) = _with_bounds(fun, found, options)
         if options.show_jaxpr:
             text = f"{module.closed}\n"
         else:
@@ -129,6 +130,19 @@ def _function(options: Options) -> Callable[..., Any]:
 
 def _name(fun: Callable[..., Any], options: Options) -> str:
     return options.name or function_name(fun)
+
+
+def _with_bounds(
+    fun: Callable[..., Any], found: ArgumentTypes, options: Options
+) -> tuple[
+    ArgumentTypes, tuple[GeneratedModule, Artifact | None, Mapping[str, ArgumentType]]
+]:
+    """With integers that say how often loops run as arguments, if the trace does not need them."""
+    bounds = with_loop_bounds(users_function(fun), found)
+    if bounds is not None:
+        with contextlib.suppress(UserError):
+            return bounds, _generate(fun, bounds, options)
+    return found, _generate(fun, found, options)
 
 
 def _generate(

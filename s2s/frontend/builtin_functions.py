@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from s2s import lax
+from s2s.frontend.control_flow.branches import any_of, negation, tested
 from s2s.frontend.control_flow.comprehensions import total
 from s2s.frontend.control_flow.growing import StackedList
 from s2s.frontend.control_flow.iteration import (
@@ -219,13 +220,13 @@ always[min] = _extremum(min, np.minimum, np.min, lax.min)
 
 
 @_replaces(any, table=always)
-def _any(values: Iterable[Any]) -> bool:
-    return any(builtins.bool(truth(value)) for value in values)
+def _any(values: Iterable[Any]) -> Any:
+    return any_of([tested(value) for value in values])
 
 
 @_replaces(all, table=always)
-def _all(values: Iterable[Any]) -> bool:
-    return all(builtins.bool(truth(value)) for value in values)
+def _all(values: Iterable[Any]) -> Any:
+    return negation(any_of([negation(value) for value in values]))
 
 
 @_replaces(sorted, table=always)

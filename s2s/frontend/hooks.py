@@ -32,7 +32,7 @@ from s2s.frontend.control_flow.branches import both, branch, chain, choose, nega
 from s2s.frontend.control_flow.comprehensions import comprehension, generator
 from s2s.frontend.control_flow.loops import for_loop, while_loop
 from s2s.frontend.control_flow.outcomes import jump, leaves, result
-from s2s.frontend.control_flow.state import changing, is_recording, reasons
+from s2s.frontend.control_flow.state import changing, is_recording, reason_of
 from s2s.frontend.conversion import HOOK, HOOKS
 from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
 from s2s.frontend.overloads import IN_PLACE, OPERATORS, attribute, binary, item, unary
@@ -108,7 +108,7 @@ def iterate(value: Any) -> Any:
 def handling() -> None:
     """At the start of each `except`: what s2s cannot do is no error of the user's to handle."""
     error = sys.exc_info()[1]
-    if isinstance(error, NameError) and error.name in reasons:
+    if isinstance(error, NameError) and reason_of(error) is not None:
         raise error
     if isinstance(error, (UserError, UndecidedDimension)) and builder_in_force() is not None:
         raise error

@@ -10,7 +10,7 @@ from types import FrameType, TracebackType
 
 from s2s.errors import UserError
 from s2s.frontend.control_flow.merging import Unlike
-from s2s.frontend.control_flow.state import reasons
+from s2s.frontend.control_flow.state import reason_of
 from s2s.frontend.library import is_own, is_users
 from s2s.frontend.sources import lines_of, shown_path
 from s2s.ir.check import JaxprTypeError
@@ -60,8 +60,8 @@ def about_users_line(error: Exception) -> UserError | None:
             "the function calls itself without end while it is traced. "
             "Whether it stops must not depend on the values of the arguments."
         )
-    elif isinstance(error, NameError) and error.name in reasons:
-        message = f"{reasons[error.name]}."
+    elif isinstance(error, NameError) and reason_of(error) is not None:
+        message = f"{reason_of(error)}. Assign it in both, or before."
     elif isinstance(error, Unlike):
         message = f"this cannot become a loop or branch of the generated function: {error}."
     elif is_users(last) or _is_users_doing(error, last):

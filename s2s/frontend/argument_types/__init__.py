@@ -6,6 +6,7 @@ from s2s.frontend.argument_types.collect import (
     bind as bind,
 )
 from s2s.frontend.argument_types.generalise import generalise as generalise
+from s2s.frontend.argument_types.loop_bounds import with_loop_bounds as with_loop_bounds
 from s2s.frontend.argument_types.types import (
     ArgumentType as ArgumentType,
     Static as Static,

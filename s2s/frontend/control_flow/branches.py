@@ -26,7 +26,7 @@ from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump
 from s2s.frontend.control_flow.state import MISSING, Contents, Recording, may_be_shared, put, unusable
 from s2s.frontend.overloads import binary
 from s2s.ir.dtypes import BOOL
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Source
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Source, Var
 from s2s.numpy.array import View
 from s2s.numpy.registry import mistake
 from s2s.primitive import Value
@@ -236,8 +236,8 @@ def _merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
         start = len(merging.outputs)
         if any(value is MISSING for value in values):
             missing = next(arm for arm, value in zip(arms, values, strict=True) if value is MISSING)
-            side = "when it is true" if missing is arms[0] else "when it is false"
-            unusable(slot, f"is not assigned {side}", arms[0].line)
+            side = "true" if missing is arms[0] else "false"
+            unusable(slot, f"is not assigned where the condition is {side}", arms[0].line)
             continue
         try:
             merged[key] = merging.merge(values)
@@ -275,9 +275,24 @@ def _has_older(row: Sequence[Any], arms: Sequence[Arm]) -> bool:
     """Whether one of the leaves is an array from outside of its branch, or a view."""
     return any(
         isinstance(leaf, np.ndarray)
-        or (isinstance(leaf, Tracer) and (leaf.builder is not arm.builder or isinstance(leaf, View)))
+        or (
+            isinstance(leaf, Tracer)
+            and (
+                leaf.builder is not arm.builder
+                or isinstance(leaf, View)
+                or any(leaf.variable is var for var in _changed_arrays(arm))
+            )
+        )
         for leaf, arm in zip(row, arms, strict=True)
     )
+
+
+def _changed_arrays(arm: Arm) -> list[Var]:
+    return [
+        arm.after[key].variable
+        for key, slot in arm.recording.slots.items()
+        if isinstance(slot, Contents) and isinstance(slot.owner, Tracer) and key in arm.after
+    ]
 
 
 def _differs(name: str, error: Exception, line: Source | None) -> UserError:

@@ -22,6 +22,7 @@ from s2s.numpy import mutation
 from s2s.numpy.array import TracedArray
 from s2s.numpy.registry import mistake
 from s2s.trace import Tracer, tracer_of
+from s2s.tree import flatten, unflatten
 
 
 class Missing:
@@ -169,28 +170,55 @@ class Recording:
             _recordings.remove(self)
 
     def read(self) -> dict[int, Any]:
-        return {key: slot.read() for key, slot in self.slots.items()}
+        """What is in each slot now; it stays what it is when arrays are changed or restored."""
+        owners = {id(s.owner) for s in self.slots.values() if isinstance(s, Contents)}
+        found: dict[int, Any] = {}
+        for key, slot in self.slots.items():
+            value = slot.read()
+            is_new = value is not self.before[key]
+            found[key] = _as_it_is(value, owners) if owners and is_new else value
+        return found
 
     def restore(self) -> None:
         """Put back what was there before; forget objects that were made in the meantime."""
         for key, slot in self.slots.items():
-            slot.write(self.before[key])
-        changed = [key for key, slot in self.slots.items() if isinstance(slot, Contents)]
-        if changed:
+            if isinstance(slot, Variable):
+                slot.write(self.before[key])
+        left = {key: slot for key, slot in self.slots.items() if isinstance(slot, Contents)}
+        while left:
+            # What an object held before is reachable once the object is restored.
             known = _reachable(self.functions)
-            for key in changed:
-                if key not in known:
-                    del self.slots[key], self.before[key]
-                elif self.before[key] is _UNKNOWN:
-                    slot = self.slots[key]
+            found = [key for key in left if key in known]
+            if not found:
+                break
+            for key in found:
+                slot = left.pop(key)
+                if self.before[key] is _UNKNOWN:
                     raise mistake(
                         f"this changes {slot.name} where it depends on the values of the "
                         "arguments, and s2s cannot follow such a change. Use a list or a dict."
                     )
+                slot.write(self.before[key])
+        for key in left:
+            del self.slots[key], self.before[key]
 
     def write(self, values: dict[int, Any]) -> None:
         for key, slot in self.slots.items():
             slot.write(values.get(key, self.before[key]))
+
+
+def _as_it_is(value: Any, owners: set[int]) -> Any:
+    """A value with what is now in the arrays in it that have been changed."""
+    leaves, structure = flatten(value)
+    if not any(isinstance(leaf, Tracer) and id(leaf) in owners for leaf in leaves):
+        return value
+    now = [
+        tracer_of(leaf.builder, leaf.variable)
+        if isinstance(leaf, Tracer) and id(leaf) in owners
+        else leaf
+        for leaf in leaves
+    ]
+    return unflatten(structure, now)
 
 
 def changing(owner: Any) -> None:
@@ -282,6 +310,12 @@ def _reachable(functions: Iterable[Callable[..., Any]]) -> set[Hashable]:
 
 reasons: dict[str, str] = {}
 """Why variables have no value, by their names, though Python might have given them one."""
+
+
+def reason_of(error: NameError) -> str | None:
+    """Why the variable that an error is about has no value, if it is because of a branch."""
+    quoted = str(error).split("'")
+    return reasons.get(quoted[1]) if len(quoted) > 2 else None
 
 
 def unusable(slot: Slot, reason: str, line: Source | None) -> None:

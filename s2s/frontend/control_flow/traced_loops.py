@@ -25,7 +25,7 @@ from s2s.frontend.control_flow.merging import (
 )
 from s2s.frontend.control_flow.outcomes import End, Outcome, without
 from s2s.frontend.control_flow.state import MISSING, Contents, Recording, may_be_shared, put, unusable
-from s2s.ir.dims import Dim
+from s2s.ir.dims import UndecidedDimension
 from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
 from s2s.numpy.array import TracedArray, View
@@ -188,6 +188,9 @@ class Loop:
                 after = self.recording.read()
             finally:
                 self.recording.restore()
+        for var in counters:
+            if var.name is not None and var.name.startswith("_"):
+                var.name = "i"
         return Step(builder, outcome, after, counters, numbers, xs, start)
 
     def _settle(self, step: Step) -> None:
@@ -294,6 +297,7 @@ class Loop:
         if self.items is not None and not is_scan and not self._is_by_index():
             self.items = self.items.by_index()
             step = self.settled()
+            jumps = dict(step.outcome.jumps) if step.outcome is not None else {}
         if self.growing and not is_scan:
             raise Unlike("a list grows in it, and its number of steps is not known before it runs")
         fresh = {key: Carried.of(step.after[key]) for key in self.fresh if self._has(key, step)}
@@ -388,7 +392,10 @@ class Loop:
             return True  # while True
         if isinstance(length, Tracer):
             return False
-        return length >= 1 if isinstance(length, Dim) else length > 0
+        try:
+            return length >= 1
+        except UndecidedDimension:
+            return False
 
     def _initial(self, fresh: dict[int, Carried]) -> list[Any]:
         carried = [
