@@ -48,6 +48,17 @@ def test_cse_keeps_the_users_own_values_exact() -> None:
     assert eqn.phase == "primal"
 
 
+def test_cse_keeps_the_zeros_of_derivatives_apart() -> None:
+    """The user's `h = np.zeros(3)` is not what the cotangent of h begins with."""
+
+    def fun():
+        mine = lax.full((3,), 0.0, np.dtype(np.float64))
+        with phase("cotangent"):
+            return [mine, *[lax.full((3,), 0.0, np.dtype(np.float64)) for _ in range(2)]]
+
+    assert [eqn.phase for eqn in cse(program(fun)).eqns] == ["primal", "cotangent"]
+
+
 def test_simplify_leaves_the_users_arithmetic_alone() -> None:
     # -(x - y) is -0.0 and y - x is 0.0 for equal x and y: not the same to the last bit.
     def fun(x, y):

@@ -108,11 +108,17 @@ def test_folds_of_the_users_own_values_are_exact(name: str) -> None:
     np.testing.assert_array_equal(np.signbit(found)[not_nan], np.signbit(expected)[not_nan])
 
 
+def difference_of_choices(x: Any) -> Any:
+    above = lax.gt(x, 0.0)
+    return lax.sub(lax.select_n(above, 0.0, x), lax.select_n(above, x, 0.0))
+
+
 INEXACT: dict[str, Any] = {
     "x + 0": lambda x: lax.add(x, 0.0),
     "0 + x": lambda x: lax.add_any(lax.broadcast_in_dim(0.0, (7,), ()), x),
     "x * broadcast": lambda x: lax.mul(x, lax.broadcast_in_dim(2.0, (7,), ())),
     "-(x - y)": lambda x: lax.neg(lax.sub(x, 1.5)),
+    "where(c, x, 0) - where(c, 0, x)": difference_of_choices,
 }
 
 
