@@ -24,6 +24,7 @@ from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.control_flow.growing import with_lists
 from s2s.frontend.library import innermost_function, short_name
 from s2s.frontend.located import located
+from s2s.frontend.own_arrays import OwnArrays, TraceAgain, own_arrays
 from s2s.frontend.randomness import Generators
 from s2s.frontend.sources import lines_of, shown_path
 from s2s.frontend.traced import (
@@ -57,6 +58,18 @@ def trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTyp
     Raises:
         UserError: with the user's line, for what the function does that cannot be traced.
     """
+    if builder_in_force() is not None:
+        return _trace_call(function, arguments)
+    arrays = OwnArrays()
+    while True:
+        try:
+            with own_arrays(arrays):
+                return _trace_call(function, arguments)
+        except TraceAgain as again:
+            arrays.traced_lines.add((again.line.file, again.line.line))
+
+
+def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentType]) -> Traced:
     parameters = _parameters(function, arguments)
     avals = [leaf for parameter in parameters for leaf in parameter.leaves]
     watch = leaks.Watch()

@@ -37,6 +37,7 @@ from s2s.frontend.control_flow.state import changing
 from s2s.frontend.conversion import HOOK, Conversion, convert, is_converted
 from s2s.frontend.library import is_own, is_users, public_name
 from s2s.frontend.lines import entering
+from s2s.frontend.own_arrays import made
 from s2s.frontend.randomness import Generators, is_random
 from s2s.frontend.sources import definition_of, shown_path
 from s2s.ir.dims import Dim
@@ -65,7 +66,16 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     handler = _HANDLERS.get(function.__class__, _call_object)
     result = handler(function, args, kwargs)
     builder.source = before
+    if result.__class__ is np.ndarray and _is_numpys(function):
+        return made(result, (getattr(function, "__self__", None), *args, *kwargs.values()))
     return result
+
+
+def _is_numpys(function: Any) -> bool:
+    """Whether this is NumPy's, or a method of an array."""
+    module: str = getattr(function, "__module__", None) or function.__class__.__module__
+    owner: object = getattr(function, "__self__", None)
+    return module.partition(".")[0] == "numpy" or isinstance(owner, np.ndarray)
 
 
 # -- whether something is traced ------------------------------------------------------------------

@@ -36,6 +36,7 @@ from s2s.frontend.control_flow.state import changing, is_recording, reason_of
 from s2s.frontend.conversion import HOOK, HOOKS
 from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
 from s2s.frontend.overloads import IN_PLACE, OPERATORS, attribute, binary, item, unary
+from s2s.frontend.own_arrays import require_traced
 from s2s.ir.dims import UndecidedDimension
 from s2s.numpy.registry import mistake
 from s2s.trace import Tracer, builder_in_force, known_value, named
@@ -130,7 +131,7 @@ def inplace(symbol: str, left: Any, right: Any) -> Any:
         if is_traced_inside(right):
             if np.ndim(left) == 0:
                 return OPERATORS[symbol[:-1]](left, right)
-            raise _not_traced()
+            require_traced(left)
         leaks.changed(left, "an array")
         changing(left)
     elif type(left) in (list, dict, set):
@@ -144,21 +145,13 @@ def set_item(value: Any, container: Any, index: Any) -> None:
     if builder_in_force() is not None and not isinstance(container, Tracer):
         if isinstance(container, np.ndarray):
             if is_traced_inside((value, index)):
-                raise _not_traced()
+                require_traced(container)
             leaks.changed(container, "an array")
             changing(container)
         else:
             changing(container)
             leaks.stored(value, f"a {type(container).__name__}")
     container[index] = value
-
-
-def _not_traced() -> UserError:
-    return mistake(
-        "a value that depends on the arguments is put into an array that does not, and that may "
-        "live on outside of the function. Make a new array in the function for it: begin with "
-        "np.zeros, np.zeros_like or np.full."
-    )
 
 
 def delete_item(container: Any, index: Any) -> None:

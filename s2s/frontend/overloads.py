@@ -12,8 +12,11 @@ from typing import Any, cast
 
 import numpy as np
 
+import numpy as np
+
 from s2s.frontend.dispatch import call, is_traced_inside, is_users_function
 from s2s.numpy.indexing import getitem
+from s2s.frontend.own_arrays import made
 from s2s.trace import builder_in_force
 
 _ARITHMETIC = {
@@ -70,7 +73,8 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
     """`x + y`, `x < y` and the like."""
     kind, other_kind = x.__class__, y.__class__
     if not (_overloads(kind) or _overloads(other_kind)) or builder_in_force() is None:
-        return OPERATORS[symbol](x, y)
+        result = OPERATORS[symbol](x, y)
+        return made(result, (x, y)) if result.__class__ is np.ndarray else result
     left, right = _METHODS[symbol]
     reflected = getattr(other_kind, right, None)
     candidates = [(getattr(kind, left, None), x, y), (reflected, y, x)]
@@ -89,7 +93,7 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
 def unary(symbol: str, x: Any) -> Any:
     """`-x`, `+x` or `~x`."""
     method = _users_method(x.__class__, f"__{_SIGNS[symbol]}__")
-    return _UNARY[symbol](x) if method is None else call(method, x)
+    return made(_UNARY[symbol](x), (x,)) if method is None else call(method, x)
 
 
 def _is_array(value: object) -> bool:
@@ -101,7 +105,10 @@ def item(container: Any, index: Any) -> Any:
     if _is_array(container) and is_traced_inside(index):
         return getitem(container, index)
     method = _users_method(container.__class__, "__getitem__")
-    return container[index] if method is None else call(method, container, index)
+    if method is not None:
+        return call(method, container, index)
+    result = container[index]
+    return made(result, ()) if container.__class__ is np.ndarray else result
 
 
 @functools.cache

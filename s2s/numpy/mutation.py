@@ -93,6 +93,15 @@ def note_change(array: TracedArray) -> None:
     array.builder, array.variable = builder, cast("Var", atom)
 
 
+def _refuse(array: np.ndarray) -> None:
+    raise mistake("a traced value is put into an array that is not traced")
+
+
+require_traced: list[Callable[[np.ndarray], None]] = [_refuse]
+"""What is done before a traced value is put into an array that is not traced; the front end
+replaces the one entry."""
+
+
 # -- assignment to elements -----------------------------------------------------------------------
 
 
