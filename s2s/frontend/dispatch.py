@@ -43,6 +43,7 @@ from s2s.frontend.sources import definition_of, shown_path
 from s2s.ir.dims import Dim
 from s2s.ir.jaxpr import Var
 from s2s.numpy.registry import COUNTERPARTS, CREATION, mistake
+from s2s.numpy.writing import WRITING
 from s2s.trace import Tracer, builder_in_force, named, tracer_of
 
 Arguments = Sequence[Any]
@@ -327,6 +328,11 @@ def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
     for arg in args:
         if isinstance(arg, (list, dict, set, Iterator)):
             changing(arg)
+    if not is_traced and _is_numerical(function):
+        written = args[0] if function in WRITING and args else kwargs.get("out")
+        if isinstance(written, np.ndarray):
+            leaks.changed(written, "an array")
+            changing(written)
     args, kwargs = _with_functions_converted(function, args, kwargs)
     if isinstance(function, FunctionType) and function.__code__ is _CONTEXT_MANAGER:
         made_from = contextlib.contextmanager(converted(function.__wrapped__))  # type: ignore[attr-defined]

@@ -12,11 +12,9 @@ from typing import Any, cast
 
 import numpy as np
 
-import numpy as np
-
 from s2s.frontend.dispatch import call, is_traced_inside, is_users_function
-from s2s.numpy.indexing import getitem
 from s2s.frontend.own_arrays import made
+from s2s.numpy.indexing import getitem
 from s2s.trace import builder_in_force
 
 _ARITHMETIC = {
@@ -74,7 +72,7 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
     kind, other_kind = x.__class__, y.__class__
     if not (_overloads(kind) or _overloads(other_kind)) or builder_in_force() is None:
         result = OPERATORS[symbol](x, y)
-        return made(result, (x, y)) if result.__class__ is np.ndarray else result
+        return made(result, (x, y)) if isinstance(result, np.ndarray) else result
     left, right = _METHODS[symbol]
     reflected = getattr(other_kind, right, None)
     candidates = [(getattr(kind, left, None), x, y), (reflected, y, x)]
@@ -108,7 +106,7 @@ def item(container: Any, index: Any) -> Any:
     if method is not None:
         return call(method, container, index)
     result = container[index]
-    return made(result, ()) if container.__class__ is np.ndarray else result
+    return made(result, ()) if isinstance(result, np.ndarray) else result
 
 
 @functools.cache

@@ -11,6 +11,7 @@ Then the trace starts again, and what that first line makes is traced.
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ class OwnArrays:
 
     def __init__(self) -> None:
         self.traced_lines: set[tuple[str, int]] = set()
-        self.made: dict[int, tuple[np.ndarray, Source]] = {}
+        self.made: dict[int, tuple[weakref.ref[Any], Source]] = {}
 
 
 _in_force: list[OwnArrays] = []
@@ -58,24 +59,24 @@ def made(result: Any, operands: Sequence[Any]) -> Any:
     if builder is None or builder.source is None or not _in_force:
         return result
     arrays, line = _in_force[-1], builder.source
-    is_new = type(result) is np.ndarray and result.ndim and result.base is None
+    is_new = result.__class__ is np.ndarray and result.ndim and result.base is None
     if not is_new or any(result is operand for operand in operands):
         return result
     if (line.file, line.line) in arrays.traced_lines:
         return lax.copy(result)
-    arrays.made.setdefault(id(result), (result, line))
+    arrays.made[id(result)] = weakref.ref(result), line
     return result
 
 
-def require_traced(array: np.ndarray) -> None:
+def require_traced(array: Any) -> None:
     """Before a traced value is put into an array that is not: raise TraceAgain if the function made
     it, and UserError if it is not the function's own."""
-    root: Any = array
-    while isinstance(root.base, np.ndarray):
+    root = array
+    while root.base is not None and root.base.__class__ is np.ndarray:
         root = root.base
     for arrays in reversed(_in_force):
         found = arrays.made.get(id(root))
-        if found is not None:
+        if found is not None and found[0]() is root:
             raise TraceAgain(found[1])
     raise mistake(
         "a value that depends on the arguments is put into an array that lives on outside of the "

@@ -20,6 +20,7 @@ from s2s.numpy import (
     rounding as rounding,
     statistics as statistics,
     ufunc_methods as ufunc_methods,
+    writing as writing,
 )
 from s2s.numpy.array import TracedArray as TracedArray
 from s2s.numpy.indexing import getitem as getitem

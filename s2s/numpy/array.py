@@ -222,7 +222,7 @@ class TracedArray(Operators):
 
     def change(self, operator: str, result: Value) -> Value:
         """`x += y`, where `result` is x + y: the array itself, with other elements."""
-        mutation.assign_result(self, operator, result)
+        mutation.assign_result(self, f"`{operator}=`", result)
         return self
 
     # -- shapes and types -----------------------------------------------------------------------
@@ -332,6 +332,21 @@ class TracedArray(Operators):
         """The elements on a diagonal of two axes, along a new last axis; read-only."""
         self.require_array("diagonal")
         return view(linear.diagonal(self, offset, axis1, axis2), self, is_writable=False)
+
+    def fill(self, value: Any) -> None:
+        """Put one value everywhere."""
+        self.require_array("fill")
+        mutation.set_item(self, ..., value)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Put values at places of the array in row-major order."""
+        self.require_array("put")
+        COUNTERPARTS[np.put](self, indices, values, mode)
+
+    def sort(self, axis: Any = -1, kind: Any = None, order: Any = None) -> None:
+        """Put the elements in order along an axis."""
+        self.require_array("sort")
+        self.assign(COUNTERPARTS[np.sort](self, axis, kind, order))
 
     # -- methods that are functions of NumPy's ---------------------------------------------------
 

@@ -93,11 +93,11 @@ def note_change(array: TracedArray) -> None:
     array.builder, array.variable = builder, cast("Var", atom)
 
 
-def _refuse(array: np.ndarray) -> None:
+def _refuse(array: Any) -> None:
     raise mistake("a traced value is put into an array that is not traced")
 
 
-require_traced: list[Callable[[np.ndarray], None]] = [_refuse]
+require_traced: list[Callable[[Any], None]] = [_refuse]
 """What is done before a traced value is put into an array that is not traced; the front end
 replaces the one entry."""
 
@@ -184,17 +184,17 @@ def _set_masked(array: TracedArray, mask: Tracer, value: Any) -> None:
 # -- x += y ---------------------------------------------------------------------------------------
 
 
-def assign_result(array: TracedArray, operator: str, result: Value) -> None:
-    """Make the result of `array + y`, say, the elements of the array: what `array += y` does."""
+def assign_result(array: TracedArray, what: str, result: Value) -> None:
+    """Make a result the elements of an array: that of `x + y`, say, where `what` is `x += y`."""
     old, new = array.variable.aval, aval_of_operand(result)
     if not same_shape(new.shape, old.shape):
         raise mistake(
-            f"`{operator}=` would give an array of shape {shape_text(new.shape)}, which does not "
+            f"{what} would give an array of shape {shape_text(new.shape)}, which does not "
             f"fit into one of shape {shape_text(old.shape)}"
         )
     if not np.can_cast(new.dtype, old.dtype, "same_kind"):
         raise mistake(
-            f"`{operator}=` would put elements of type {new.dtype.name} into an array of type "
-            f"{old.dtype.name}; write `x = x {operator} y`"
+            f"{what} would put elements of type {new.dtype.name} into an array of type "
+            f"{old.dtype.name}; make a new array of the result"
         )
     array.assign(convert(result, old.dtype))

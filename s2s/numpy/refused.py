@@ -29,16 +29,6 @@ refuse(
     np.bincount,
 )
 refuse(
-    "changing an array in place is not supported yet; build a new array, for example with "
-    "np.where, np.concatenate or np.stack",
-    np.copyto,
-    np.put,
-    np.place,
-    np.putmask,
-    np.put_along_axis,
-    np.fill_diagonal,
-)
-refuse(
     "sorting is not supported yet",
     np.sort,
     np.argsort,

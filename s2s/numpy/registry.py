@@ -65,16 +65,17 @@ class Counterpart:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) <= self.positional and (not kwargs or kwargs.keys() <= self.supported):
             return self.function(*args, **kwargs)
-        args, kwargs = self._bind(args, kwargs)
-        return self.function(*args, **kwargs)
+        args, kwargs, out = self._bind(args, kwargs)
+        result = self.function(*args, **kwargs)
+        return result if out is None else _write_out(out, result, self.__name__)
 
     def __repr__(self) -> str:
         return f"<traced counterpart of {self.__name__}>"
 
     def _bind(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments without those that have NumPy's default."""
+    ) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+        """The arguments without those that have NumPy's default, and without `out`."""
         signature = _signature(self.numpy)
         if signature is None:
             unknown = ", ".join(sorted(kwargs.keys() - self.supported)) or "so many arguments"
@@ -95,13 +96,20 @@ class Counterpart:
                 named.update(value)
             else:
                 named[name] = value
+        out = None if "out" in self.supported else named.pop("out", None)
         for name in sorted(named.keys() - self.supported):
             parameter = signature.parameters.get(name)
             if parameter is None or not is_default(named.pop(name), parameter.default):
                 raise mistake(
                     f"{self.__name__} with the argument `{name}` is not supported; leave it out"
                 )
-        return positional, named
+        return positional, named, out
+
+
+def _write_out(out: Any, result: Any, function: str) -> Any:
+    from s2s.numpy.writing import write_out
+
+    return write_out(out, result, True, function)
 
 
 def _signature(numpy: Callable[..., Any]) -> inspect.Signature | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from s2s.numpy import reductions
 from s2s.numpy.promotion import array_operand, shape_of
-from s2s.numpy.registry import COUNTERPARTS, Counterpart, refuse
+from s2s.numpy.registry import COUNTERPARTS, Counterpart
 from s2s.numpy.shaping import with_axes
 from s2s.numpy.ufuncs import TracedUfunc
 from s2s.primitive import Value
@@ -59,7 +59,3 @@ COUNTERPARTS[np.multiply.accumulate] = Counterpart(
 for _numpy, _traced in list(COUNTERPARTS.items()):
     if isinstance(_traced, TracedUfunc) and _traced.numpy.nin == 2:
         COUNTERPARTS[_traced.numpy.outer] = Counterpart(_traced.numpy.outer, _outer(_traced))
-        refuse(
-            "changing an array in place is not supported yet; build a new array",
-            _traced.numpy.at,
-        )

@@ -70,8 +70,15 @@ class TracedUfunc:
             args = args[:nin]
         if len(args) < nin:
             raise mistake(f"{self.__name__} takes {nin} operands, not {len(args)}")
-        dtype = self._dtype(kwargs) if kwargs else None
-        return self.apply([operand(arg, self.__name__) for arg in args], dtype)
+        if not kwargs:
+            return self.apply([operand(arg, self.__name__) for arg in args])
+        out, where = _out(kwargs)
+        result = self.apply([operand(arg, self.__name__) for arg in args], self._dtype(kwargs))
+        if out is None:
+            return result
+        from s2s.numpy.writing import write_out
+
+        return write_out(out, result, where, self.__name__)
 
     def apply(self, values: Sequence[Value], dtype: DType | None = None) -> Value:
         """The result for operands, as NumPy gives it, optionally computed with a given dtype."""
@@ -128,15 +135,6 @@ class TracedUfunc:
             if not is_default(kwargs.pop(name, default), default):
                 raise mistake(f"{self.__name__} with the argument `{name}` is not supported")
         kwargs.pop("order", None)
-        out = kwargs.pop("out", None)
-        if isinstance(out, tuple):
-            targets = cast("tuple[Any, ...]", out)
-            out = next((target for target in targets if target is not None), None)
-        if out is not None:
-            raise mistake(
-                f"{self.__name__} with `out=` writes into an array, which is not supported; "
-                "assign the result to a name instead"
-            )
         for name, value in kwargs.items():
             if value is not None:
                 raise mistake(f"{self.__name__} with the argument `{name}` is not supported")
@@ -201,6 +199,16 @@ class TracedUfunc:
         if isinstance(result, bool):
             return np.result_type(*dtypes)
         return PYTHON_SCALARS[type(result)]
+
+
+def _out(kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """The arguments `out` and, with it, `where`, taken out of `kwargs`."""
+    out = kwargs.pop("out", None)
+    if isinstance(out, tuple):
+        targets = cast("tuple[Any, ...]", out)
+        out = next((target for target in targets if target is not None), None)
+    where = kwargs.pop("where", True) if out is not None else True
+    return out, True if where is None else where
 
 
 def as_python_scalar(value: Value, dtype: DType) -> Value:

@@ -204,6 +204,78 @@ def functions_share(a):
     return b
 
 
+def copies_into(x):
+    y = np.zeros(4)
+    np.copyto(y, x)
+    np.copyto(y, 2.0, where=x > 0.5)
+    np.putmask(y, x < 0.0, x)
+    np.place(y, x > 2.0, 0.25)
+    return y
+
+
+def adds_at(x):
+    y = x.copy()
+    np.add.at(y, [0, 0, 2], x[1:])
+    np.subtract.at(y, np.array([1, 1]), 0.5)
+    np.add.at(y, 3, x[0])
+    np.put(y, [0, -1], [9.0, 8.0])
+    y.put([1], x[:1])
+    return y
+
+
+def diagonals(a):
+    b = a.copy()
+    np.fill_diagonal(b, 5.0)
+    np.fill_diagonal(b[:, 1:], a[:, 0])
+    np.add.at(b, ([0, 0], [1, 1]), 2.0)
+    np.put_along_axis(b, np.array([[0], [1], [3]]), -1.0, 1)
+    return b
+
+
+def results_into(x):
+    out = np.empty(4)
+    result = np.multiply(x, 2.0, out=out)
+    np.add(out, x, out)
+    np.negative(x, out=out[::-1], where=x > 0.0)
+    total = np.cumsum(x, out=out)
+    total += 1.0
+    np.clip(out, 0.0, 1.0, out=out)
+    return out, result, total
+
+
+def reductions_into(a):
+    total, product = np.zeros(4), np.zeros((3, 3))
+    a.sum(axis=0, out=total)
+    np.dot(a, a.T, out=product)
+    np.matmul(product, a @ a.T, product[:])
+    return total, product
+
+
+class Holder:
+    pass
+
+
+def in_objects_and_containers(x):
+    holder = Holder()
+    holder.state = x * 1.0
+    holder.state += 1.0
+    holder.state[0] = 5.0
+    table = {"a": x.copy(), "b": x}
+    table["a"][0] = 3.0
+    parts = [np.zeros(4), table["a"]]
+    parts[0][1] = x[0]
+    parts[1] *= 2.0
+    del table["b"]
+    return holder.state, table, parts
+
+
+def filled(x):
+    y = x * 2.0
+    part = y[1:]
+    part.fill(0.5)
+    return y
+
+
 PROGRAMS = {name: f for name, f in list(globals().items()) if callable(f) and hasattr(f, "__code__")
             and f.__module__ == __name__}  # fmt: skip
 
