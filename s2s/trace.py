@@ -171,6 +171,11 @@ def builder_in_force() -> Builder | None:
     return _builders[-1] if _builders else None
 
 
+def builders_in_force() -> tuple[Builder, ...]:
+    """The builders of the traces that are going on, the innermost last."""
+    return tuple(_builders)
+
+
 def unchanging(array: Array) -> Array:
     """The array as it is now, whatever its owner does to it later."""
     if array.flags.owndata and not array.flags.writeable:

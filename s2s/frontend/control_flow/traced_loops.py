@@ -106,7 +106,8 @@ class Loop:
         self.sole = self.recording.sole_values(list)
         self.sole_arrays = self.recording.sole_values(TracedArray)
         for key, slot in self.recording.slots.items():
-            if slot.name in names:
+            # An array may be changed in place (`x += y`), and then the variable stays what it is.
+            if slot.name in names and not _is_array(self.recording.before[key]):
                 self._carry(key)
 
     def _carry(self, key: int) -> None:
@@ -180,14 +181,22 @@ class Loop:
             values.append(tracer_of(builder, var))
         for growing in self.growing.values():
             growing.begin(builder)
+        shared = [(value, value.variable) for value in values if value.variable in xs]
+        shared += [(array, array.variable) for array in self._rows() if isinstance(array, Tracer)]
         with self.recording.active(), appending_to(builder):
             try:
                 self._enter(start)
                 item = [self.items.build(values)] if self.items is not None else []
                 outcome = without(self.body(*item), "continue")
                 after = self.recording.read()
+                is_changed = any(array.variable is not var for array, var in shared)
             finally:
                 self.recording.restore()
+        if is_changed:
+            # A row shares its elements with the array: what is put into one is in both.
+            assert self.items is not None
+            self.items = self.items.by_index()
+            return self._trace()
         for var in counters:
             if var.name is not None and var.name.startswith("_"):
                 var.name = "i"
@@ -560,6 +569,10 @@ def _read(step: Step) -> set[Any]:
     leaves = [leaf for value in ends for leaf in flatten(value)[0]]
     found.update(leaf.variable for leaf in leaves if isinstance(leaf, Tracer))
     return found
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, Tracer) and bool(value.aval.shape)
 
 
 assert Body and LEAF and mistake

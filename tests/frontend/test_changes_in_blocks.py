@@ -1,0 +1,162 @@
+"""Arrays that branches and loops on traced values change in place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s.trace import evaluate
+from s2s.tree import flatten
+from tests.frontend.tracing import f64, refusal, traced
+
+X = np.array([0.3, -1.2, 2.5, 0.7, 1.1, -0.4])
+A = np.arange(24.0).reshape(6, 4) / 7.0
+
+
+def rows_in_place(a):
+    b = a.copy()
+    for r in b:
+        r *= r.sum()
+    return b
+
+
+def filled(x):
+    out = np.zeros_like(x)
+    for i in range(len(x)):
+        out[i] = x[i] ** 2
+    return out
+
+
+def recurrence(x):
+    y = x.copy()
+    for i in range(1, len(x)):
+        y[i] += 0.5 * y[i - 1]
+    return y
+
+
+def view_and_array(x):
+    y = x.copy()
+    z = y[1:]
+    for i in range(5):
+        z[i] *= 2.0
+        z += y[0]
+    return y, z
+
+
+def either_branch(x):
+    y = x.copy()
+    if x[0] > 0:
+        y[1] = 5.0
+    else:
+        y *= 2
+    return y
+
+
+def branch_in_a_loop(x):
+    y = x.copy()
+    z = y
+    for i in range(6):
+        if x[i] > 0:
+            z[i] = -1.0
+    return y
+
+
+def enumerated_rows(a):
+    b = a.copy()
+    for i, r in enumerate(b):
+        if i > 0:
+            r -= b[i - 1]
+    return b
+
+
+def new_array_each_step(x):
+    y = x.copy()
+    for _ in range(7):
+        y = y + 1
+        y[0] = 0.0
+    return y
+
+
+def heat(x):
+    u = x.copy()
+    for _ in range(50):
+        u[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return u
+
+
+def while_on_an_element(x):
+    y = x.copy()
+    while y[0] < 10:
+        y[0] += 1.0
+        y[1:] *= 1.1
+    return y
+
+
+def argument(x):
+    for i in range(6):
+        x[i] = x[i] * 2
+    return x
+
+
+def view_in_branches(x):
+    y = x.copy()
+    v = y[::2]
+    if x[1] > 0:
+        y[0] = 3.0
+    else:
+        v[1] = 4.0
+    return y, v
+
+
+def view_of_a_row(a):
+    b = a.copy()
+    for r in b:
+        t = r[1:]
+        t += r[0]
+    return b
+
+
+def own_array(x):
+    w = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    for i in range(6):
+        w[i] += x[i]
+    return w
+
+
+PROGRAMS = {
+    name: f for name, f in list(globals().items()) if getattr(f, "__module__", "") == __name__
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_as_numpy(name: str) -> None:
+    function = PROGRAMS[name]
+    argument = A if function.__code__.co_varnames[0] == "a" else X
+    closed = traced(function, f64(*argument.shape)).closed
+    for sign in (1.0, -1.0):
+        expected = flatten(function(sign * argument))[0]
+        for value, wanted in zip(evaluate(closed, sign * argument), expected, strict=True):
+            np.testing.assert_array_equal(value, wanted, strict=True)
+
+
+def last_row(a):
+    b = a.copy()
+    for r in b:
+        last = r
+    last[0] = 9.0
+    return b
+
+
+def either_of_two(x):
+    y = x.copy()
+    if x[0] > 0:
+        z = y
+    else:
+        z = x * 2
+    z[0] = 7.0
+    return y, z
+
+
+@pytest.mark.parametrize(("function", "argument"), [(last_row, A), (either_of_two, X)])
+def test_what_may_be_another_array_is_not_changed(function, argument) -> None:
+    assert "may be another array too" in refusal(function, f64(*argument.shape)).message
