@@ -21,7 +21,7 @@ from s2s.ir.jaxpr import Source
 from s2s.numpy import mutation
 from s2s.numpy.array import TracedArray
 from s2s.numpy.registry import mistake
-from s2s.trace import Tracer, tracer_of
+from s2s.trace import Builder, Tracer, builders_in_force, tracer_of
 from s2s.tree import flatten, unflatten
 
 
@@ -124,6 +124,8 @@ class Recording:
     slots: dict[int, Slot] = field(default_factory=dict[int, Slot])
     before: dict[int, Any] = field(default_factory=dict[int, Any])
     """What was in each slot when the recording began."""
+    outside: tuple[Builder, ...] = ()
+    """The builders of what there was before."""
 
     def __post_init__(self) -> None:
         _alive.add(self)
@@ -135,6 +137,8 @@ class Recording:
         self.before[key] = slot.read()
 
     def changing(self, owner: Any) -> None:
+        if isinstance(owner, Tracer) and owner.builder not in self.outside:
+            return  # made in the meantime
         if id(owner) not in self.slots:
             self._add(id(owner), Contents(owner))
 
@@ -163,6 +167,7 @@ class Recording:
     @contextlib.contextmanager
     def active(self) -> Generator[None]:
         _recordings.append(self)
+        self.outside = builders_in_force()
         try:
             with mutation.recorded_changes():
                 yield
@@ -182,9 +187,13 @@ class Recording:
     def restore(self) -> None:
         """Put back what was there before; forget objects that were made in the meantime."""
         for key, slot in self.slots.items():
-            if isinstance(slot, Variable):
+            if not isinstance(slot, Contents) or isinstance(slot.owner, Tracer):
                 slot.write(self.before[key])
-        left = {key: slot for key, slot in self.slots.items() if isinstance(slot, Contents)}
+        left = {
+            key: slot
+            for key, slot in self.slots.items()
+            if isinstance(slot, Contents) and not isinstance(slot.owner, Tracer)
+        }
         while left:
             # What an object held before is reachable once the object is restored.
             known = _reachable(self.functions)
