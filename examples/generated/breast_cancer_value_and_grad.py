@@ -28,7 +28,11 @@ def loss_value_and_grad(weights, bias: float, features, labels, penalty: float =
         (weights_bar, bias_bar): float64[d], float64[]
     """
     n, d = features.shape
-    if (weights.shape, labels.shape) != ((d,), (n,)):
+    if (
+        (weights.shape, labels.shape) != ((d,), (n,))
+        or np.ndim(bias)
+        or np.ndim(penalty)
+    ):
         raise ValueError(
             "expected weights: f64[d], bias: float, features: f64[n, d], "
             "labels: f64[n], penalty: float"
@@ -54,4 +58,4 @@ def loss_value_and_grad(weights, bias: float, features, labels, penalty: float =
     return value, (weights_bar, bias_bar)
 
 
-# s2s digest: 7fcdba6822e4ff08
+# s2s digest: a455ff879d3cd30f

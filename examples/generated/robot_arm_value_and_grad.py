@@ -18,14 +18,17 @@ def miss_value_and_grad(angles, lengths, target):
 
     Args:
         angles: float64[4]
-        lengths: float64[4]
+        lengths: float64[n], n >= 4
         target: float64[3]
 
     Returns:
         (value, angles_bar): float64[], float64[4]
     """
-    if (angles.shape, lengths.shape, target.shape) != ((4,), (4,), (3,)):
-        raise ValueError("expected angles: f64[4], lengths: f64[4], target: f64[3]")
+    (n,) = lengths.shape
+    if (angles.shape, target.shape) != ((4,), (3,)) or n < 4:
+        raise ValueError(
+            "expected angles: f64[4], lengths: f64[n], target: f64[3], n >= 4"
+        )
 
     # robot_arm.py:28: distance = hand(angles, lengths) - target
     height = lengths[0]
@@ -46,12 +49,7 @@ def miss_value_and_grad(angles, lengths, target):
     height = height + lengths[3] * sin_elevation_2
     cos = np.cos(angles[0])
     sin = np.sin(angles[0])
-    distance = (
-        np.concatenate(
-            [np.full(1, reach * cos), np.full(1, reach * sin), np.full(1, height)]
-        )
-        - target
-    )
+    distance = np.array([reach * cos, reach * sin, height]) - target
     # robot_arm.py:29: return distance @ distance
     value = distance @ distance
 
@@ -59,18 +57,18 @@ def miss_value_and_grad(angles, lengths, target):
     # robot_arm.py:29: return distance @ distance
     distance_bar = 2.0 * distance
     # robot_arm.py:28: distance = hand(angles, lengths) - target
-    height_bar = distance_bar[2:][0]
-    reach_bar = distance_bar[1:2][0] * sin
-    reach_bar += distance_bar[:1][0] * cos
-    product_bar = reach * distance_bar[1:2][0] * cos
-    angles_bar = np.zeros(angles.shape)
-    angles_bar[0] = product_bar - reach * distance_bar[:1][0] * sin
+    height_bar = distance_bar[2]
+    reach_bar = distance_bar[1] * sin
+    reach_bar += distance_bar[0] * cos
+    product_bar = reach * distance_bar[1] * cos
     elevation_bar = lengths[3] * height_bar * cos_elevation_2
     elevation_bar -= lengths[3] * reach_bar * sin_elevation_2
     elevation_bar_1 = elevation_bar + lengths[2] * height_bar * cos_elevation_1
     elevation_bar_1 -= lengths[2] * reach_bar * sin_elevation_1
     angle_bar = elevation_bar_1 + lengths[1] * height_bar * cos_elevation
     angle_bar -= lengths[1] * reach_bar * sin_elevation
+    angles_bar = np.zeros(angles.shape)
+    angles_bar[0] = product_bar - reach * distance_bar[0] * sin
     angles_bar[3] += elevation_bar
     angles_bar[2] += elevation_bar_1
     angles_bar[1] += angle_bar
@@ -78,4 +76,4 @@ def miss_value_and_grad(angles, lengths, target):
     return value, angles_bar
 
 
-# s2s digest: 7bea92e41ef2c1f8
+# s2s digest: b56f8516fa608a81

@@ -100,11 +100,6 @@ def reading_sizes(
     rest = [a for a in arrays if a not in whole]
     found = [f"{a.name}.shape" for a in rest]
     wanted = [tuple_of([scope.size(size).text for size in a.aval.shape]) for a in rest]
-    for argument in arguments:
-        # Without arrays, what the signature calls a float is taken for one.
-        if not argument.aval.shape and (arrays or not argument.aval.weak_type):
-            found.append(f"np.ndim({argument.name})")
-            wanted.append("0")
     conditions: list[str] = []
     if len(found) == 1:
         conditions.append(f"{found[0]} != {wanted[0]}")
@@ -112,6 +107,10 @@ def reading_sizes(
         conditions.append(f"{{{', '.join(found)}}} != {{{wanted[0]}}}")
     elif found:
         conditions.append(f"({', '.join(found)}) != ({', '.join(wanted)})")
+    for argument in arguments:
+        # Without arrays, what the signature calls a float is taken for one.
+        if not argument.aval.shape and (arrays or not argument.aval.weak_type):
+            conditions.append(f"np.ndim({argument.name})")
     for name in sorted(needed):
         least = minimum.get(name, 1)
         if least > 1:
