@@ -22,6 +22,7 @@ from s2s.control.checkpoint import (
 )
 from s2s.control.custom_rules import custom_jvp as custom_jvp, custom_vjp as custom_vjp
 from s2s.control.solves import closure_convert as closure_convert
+from s2s.frontend.control_flow.loops import unroll as unroll
 from s2s.frontend.load import load as load
 from s2s.ir.jaxpr import ShapedArray as ShapedArray
 from s2s.language import parse_jaxpr as parse_jaxpr

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import s2s
 from tests.frontend.tracing import FLOAT, agrees, f64, refusal, traced
 
 KEPT = [1.0]
@@ -170,3 +172,18 @@ def test_a_loop_of_symbolic_length_stays_one() -> None:
     for function in (attributes, array_of_loop):
         found = traced(function, f64("n"))
         assert "scan" in [eqn.primitive.name for eqn in found.closed.eqns]
+
+
+def test_a_loop_is_unrolled_where_that_is_asked_for() -> None:
+    def unrolled(x):
+        for k in s2s.unroll(range(6)):
+            x = x * x + k
+        return x
+
+    def kept(x):
+        for k in range(6):
+            x = x * x + k
+        return x
+
+    assert len(agrees(unrolled, 0.5).closed.eqns) == 12
+    assert [eqn.primitive.name for eqn in agrees(kept, 0.5).closed.eqns] == ["scan"]

@@ -36,7 +36,7 @@ def conditional_expression(x: float, y: float) -> float:
 
 
 def and_or(x: float, y: float) -> float:
-    if x > 0.2 and 1.0 / x > y or not y < 0.5:
+    if (x > 0.2 and 1.0 / x > y) or not y < 0.5:
         return x * y * y
     return x + y
 

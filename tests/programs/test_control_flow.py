@@ -39,7 +39,10 @@ def points(function: Callable[..., Any], count: int) -> list[list[Any]]:
     generator = np.random.default_rng(7)
     scalars = [p.annotation in (float, "float") for p in parameters(function)]
     return [
-        [float(generator.uniform(0.05, 1.2)) if s else generator.uniform(0.05, 1.2, 6) for s in scalars]
+        [
+            float(generator.uniform(0.05, 1.2)) if s else generator.uniform(0.05, 1.2, 6)
+            for s in scalars
+        ]
         for _ in range(count)
     ]
 
@@ -65,7 +68,9 @@ def directions(args: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_value_and_gradient(name: str, module: ModuleType, tmp_path: Path, monkeypatch: Any) -> None:
+def test_value_and_gradient(
+    name: str, module: ModuleType, tmp_path: Path, monkeypatch: Any
+) -> None:
     shutil.copy(FILE, tmp_path)
     monkeypatch.chdir(tmp_path)
     function = getattr(module, name)

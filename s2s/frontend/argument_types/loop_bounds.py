@@ -1,8 +1,8 @@
 """Integers with a default that say how often a loop runs: they stay arguments.
 
-    def energy(x: float, steps: int = 100):
-        for _ in range(steps):              steps: int, and not 100 only
-            ...
+def energy(x: float, steps: int = 100):
+    for _ in range(steps):              steps: int, and not 100 only
+        ...
 """
 
 from __future__ import annotations

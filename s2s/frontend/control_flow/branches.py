@@ -23,7 +23,14 @@ from s2s.frontend.control_flow.merging import (
     line_of,
 )
 from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump
-from s2s.frontend.control_flow.state import MISSING, Contents, Recording, may_be_shared, put, unusable
+from s2s.frontend.control_flow.state import (
+    MISSING,
+    Contents,
+    Recording,
+    may_be_shared,
+    put,
+    unusable,
+)
 from s2s.frontend.overloads import binary
 from s2s.ir.dtypes import BOOL
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Source, Var
@@ -316,8 +323,7 @@ def _merged_jumps(test: Tracer, arms: Sequence[Arm], merging: Merging) -> dict[s
     found: dict[str, Any] = {}
     for kind in kinds:
         flags = tuple(
-            arm.outcome.jumps.get(kind, False) if arm.outcome is not None else False
-            for arm in arms
+            arm.outcome.jumps.get(kind, False) if arm.outcome is not None else False for arm in arms
         )
         if flags[0] is True and flags[1] is True:
             found[kind] = True
@@ -394,9 +400,9 @@ def _as_truth_values(test: Tracer, bodies: Sequence[Body]) -> list[Value] | None
     then, orelse = map(known_value, values)
     if then is not None and bool(then) and _is(values[1], test):
         return [test]
-    if then is not None and bool(then) or _is(values[0], test):
+    if (then is not None and bool(then)) or _is(values[0], test):
         return [lax.bitwise_or(test, values[1])]
-    if orelse is not None and not bool(orelse) or _is(values[1], test):
+    if (orelse is not None and not bool(orelse)) or _is(values[1], test):
         return [lax.bitwise_and(test, values[0])]
     return None
 
@@ -409,4 +415,3 @@ def _cannot_fail(eqn: JaxprEqn) -> bool:
 
 def _is(value: Value, test: Tracer) -> bool:
     return isinstance(value, Tracer) and value.variable is test.variable
-

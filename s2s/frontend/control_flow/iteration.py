@@ -109,7 +109,10 @@ class Items:
             own = iter(values)
             index = values[-1]
             return self.build(
-                [next(own) if isinstance(source, Counter) else source.at(index) for source in self.sources]
+                [
+                    next(own) if isinstance(source, Counter) else source.at(index)
+                    for source in self.sources
+                ]
             )
 
         return Items(self.length, [*counters, Counter(0)], build, self.functions)

@@ -36,6 +36,11 @@ class Unrolled:
         return iter(self.iterable)
 
 
+def unroll(iterable: Any) -> Any:
+    """What a `for` runs over, to be written out step by step: `for i in s2s.unroll(range(n)):`."""
+    return iterable if builder_in_force() is None else Unrolled(iterable)
+
+
 unrolling: list[bool] = [False]
 """Whether all loops of known length are written out: one entry, set by the command line."""
 
@@ -183,7 +188,11 @@ def _refusal(error: Unlike, source: Any) -> UserError:
 
 
 def while_loop(
-    test: Callable[[], Any], body: Block, names: Sequence[str], orelse: Block | None, rest: Block | None
+    test: Callable[[], Any],
+    body: Block,
+    names: Sequence[str],
+    orelse: Block | None,
+    rest: Block | None,
 ) -> End:
     """`while test(): body()`, with its `else`, followed by `rest` unless it jumps."""
     return _ended(_while(test, body, names), orelse, rest)

@@ -92,7 +92,9 @@ class Merging:
         structure = parts[0][1]
         for _, other in parts[1:]:
             if other != structure:
-                raise Unlike(f"it is {_described(given[0])} in one, {_described(given[-1])} in another")
+                raise Unlike(
+                    f"it is {_described(given[0])} in one, {_described(given[-1])} in another"
+                )
         rows: list[list[Any]] = [leaves for leaves, _ in parts]
         merged: list[Any] = []
         for column in zip(*rows, strict=True):
@@ -118,8 +120,12 @@ def _described(value: Any) -> str:
     if isinstance(value, (list, tuple, dict)):
         size = len(cast("Sequence[Any]", value))
         return f"a {type(value).__name__} of {size} items"
-    return "None" if value is None else f"a {type(value).__name__}" if not is_numeric(value) else (
-        "an array or number"
+    return (
+        "None"
+        if value is None
+        else f"a {type(value).__name__}"
+        if not is_numeric(value)
+        else ("an array or number")
     )
 
 

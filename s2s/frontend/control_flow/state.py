@@ -242,6 +242,7 @@ def changing(owner: Any) -> None:
 
 mutation.observers.append(changing)
 
+
 def put(slot: Slot, value: Any) -> None:
     """Put what a branch or loop gives into a slot."""
     if isinstance(slot, Contents):
@@ -280,7 +281,9 @@ def _cells(functions: Iterable[Callable[..., Any]]) -> Iterator[tuple[str, CellT
             function = function.__func__
         if not isinstance(function, FunctionType):
             continue
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
             if name.startswith(HOOK) or id(cell) in seen:
                 continue
             seen.add(id(cell))

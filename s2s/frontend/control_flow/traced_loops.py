@@ -8,7 +8,7 @@ from typing import Any
 
 from s2s.control.bodies import explicit_consts
 from s2s.control.scan import Scan
-from s2s.control.user_functions import Body, fits, same_kind
+from s2s.control.user_functions import fits, same_kind
 from s2s.control.while_loop import While
 from s2s.frontend.control_flow.branches import any_of, both, negation
 from s2s.frontend.control_flow.growing import Growing, StackedList
@@ -24,15 +24,21 @@ from s2s.frontend.control_flow.merging import (
     shown,
 )
 from s2s.frontend.control_flow.outcomes import End, Outcome, without
-from s2s.frontend.control_flow.state import MISSING, Contents, Recording, may_be_shared, put, unusable
+from s2s.frontend.control_flow.state import (
+    MISSING,
+    Contents,
+    Recording,
+    may_be_shared,
+    put,
+    unusable,
+)
 from s2s.ir.dims import UndecidedDimension
 from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
 from s2s.numpy.array import TracedArray, View
-from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
 from s2s.trace import Builder, Tracer, appending_to, aval, bind, builder_in_force, named, tracer_of
-from s2s.tree import LEAF, TreeDef, flatten, unflatten
+from s2s.tree import TreeDef, flatten, unflatten
 
 
 @dataclass(eq=False)
@@ -55,7 +61,10 @@ class Carried:
         given = iter(values)
         return unflatten(
             self.structure,
-            [next(given) if a is not None else v for v, a in zip(self.leaves, self.avals, strict=True)],
+            [
+                next(given) if a is not None else v
+                for v, a in zip(self.leaves, self.avals, strict=True)
+            ],
         )
 
     @property
@@ -209,7 +218,8 @@ class Loop:
         new = [
             key
             for key in before
-            if key not in known and step.after.get(key, before[key]) is not before[key]
+            if key not in known
+            and step.after.get(key, before[key]) is not before[key]
             and not self._is_unchanged(key, step)
         ]
         for key in new:
@@ -313,7 +323,8 @@ class Loop:
         for carried in fresh.values():
             if None in carried.avals:
                 carried.leaves = [
-                    v if a is None else ABSENT for v, a in zip(carried.leaves, carried.avals, strict=True)
+                    v if a is None else ABSENT
+                    for v, a in zip(carried.leaves, carried.avals, strict=True)
                 ]
         with appending_to(step.builder):
             counters = [
@@ -323,14 +334,20 @@ class Loop:
             ends = [
                 as_result(v, a)
                 for key, carried in self.carried.items()
-                for v, a in zip(self._ends(carried, step.after.get(key, step.start[key])),
-                                [a for _, a in carried.numbers], strict=True)
+                for v, a in zip(
+                    self._ends(carried, step.after.get(key, step.start[key])),
+                    [a for _, a in carried.numbers],
+                    strict=True,
+                )
             ]
             new = [
                 as_result(v, a)
                 for key, carried in fresh.items()
-                for v, a in zip(self._ends(carried, step.after[key]),
-                                [a for _, a in carried.numbers], strict=True)
+                for v, a in zip(
+                    self._ends(carried, step.after[key]),
+                    [a for _, a in carried.numbers],
+                    strict=True,
+                )
             ]
         if is_scan:
             results = self._scan(step, counters, ends, new, fresh)
@@ -344,7 +361,9 @@ class Loop:
                 slot = self.recording.slots[key]
                 found = [next(given) for _ in carried.numbers]
                 if group is fresh and not runs:
-                    reason = "is assigned only in the loop, which may make no step; assign it before"
+                    reason = (
+                        "is assigned only in the loop, which may make no step; assign it before"
+                    )
                     before = self.recording.before[key]
                     if before is not MISSING and not isinstance(slot, Contents):
                         reason = "changes its type in the loop, which may make no step"
@@ -407,14 +426,17 @@ class Loop:
             return False
 
     def _initial(self, fresh: dict[int, Carried]) -> list[Any]:
-        carried = [
-            as_result(v, a) for c in self.carried.values() for v, a in c.numbers
-        ]
+        carried = [as_result(v, a) for c in self.carried.values() for v, a in c.numbers]
         absent = [as_result(ABSENT, a) for c in fresh.values() for _, a in c.numbers]
         return [*carried, *absent]
 
     def _scan(
-        self, step: Step, counters: list[Any], ends: list[Any], new: list[Any], fresh: dict[int, Carried]
+        self,
+        step: Step,
+        counters: list[Any],
+        ends: list[Any],
+        new: list[Any],
+        fresh: dict[int, Carried],
     ) -> list[Any]:
         builder = step.builder
         unread = [Var(a) for c in fresh.values() for _, a in c.numbers]
@@ -452,9 +474,7 @@ class Loop:
         with appending_to(builder):
             results = list(jumps.values())
             flag_avals = [leaf_aval(flag) for flag in results]
-            value = [] if returned is None else [
-                as_result(v, a) for v, a in returned.numbers
-            ]
+            value = [] if returned is None else [as_result(v, a) for v, a in returned.numbers]
             atoms = [builder.atom(v) for v in (*counters, *results, *value, *ends, *new)]
         flag_vars = [Var(a, kind) for a, kind in zip(flag_avals, flags, strict=True)]
         value_vars = [] if returned is None else [Var(a) for _, a in returned.numbers]
@@ -573,6 +593,3 @@ def _read(step: Step) -> set[Any]:
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, Tracer) and bool(value.aval.shape)
-
-
-assert Body and LEAF and mistake

@@ -85,7 +85,7 @@ class Nodes:
         # For each function around: the names declared in it that are kept outside of the trace.
         self.outside: list[set[str]] = []
         self.in_class = False
-        self.place = Place()
+        self.place: Place = Place()
         self.temporaries = 0
 
     def visit(self, node: Any) -> Any:
