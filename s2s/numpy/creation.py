@@ -12,6 +12,7 @@ from s2s.ir.dims import Dim, Shape, Size, floor_divide, same_shape, same_size
 from s2s.ir.dtypes import FLOAT64, INT64, DType
 from s2s.ir.jaxpr import Literal
 from s2s.numpy.arguments import as_number, as_shape, as_size, shape_text, static
+from s2s.numpy.arithmetic import add, divide, multiply, subtract
 from s2s.numpy.broadcasting import another, stretched
 from s2s.numpy.promotion import (
     array_operand,
@@ -22,8 +23,9 @@ from s2s.numpy.promotion import (
     operand,
     shape_of,
 )
-from s2s.numpy.registry import counterpart, mistake
-from s2s.numpy.shaping import require_row_major, with_axes
+from s2s.numpy.registry import COUNTERPARTS, counterpart, mistake
+from s2s.numpy.rounding import floor
+from s2s.numpy.shaping import moveaxis, require_row_major, with_axes
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
 from s2s.trace import Tracer
@@ -229,9 +231,6 @@ def linspace(
     axis: Any = 0,
 ) -> Any:
     """`num` evenly spaced values from `start` to `stop`, which may be traced and arrays."""
-    from s2s.numpy.arithmetic import add, divide, multiply, subtract
-    from s2s.numpy.shaping import moveaxis
-
     count = as_size(num, "the number of values of np.linspace")
     first, last = operand(start, "np.linspace"), operand(stop, "np.linspace")
     kinds = [aval_of_operand(value) for value in (first, last)]
@@ -262,8 +261,6 @@ def linspace(
 
 def _as_wanted(values: Value, dtype: DType) -> Value:
     """What np.linspace gives for a `dtype`: integers are rounded down."""
-    from s2s.numpy.rounding import floor
-
     return convert(floor(values) if dtype.kind in "iu" else values, dtype)
 
 
@@ -278,9 +275,7 @@ def logspace(
     axis: Any = 0,
 ) -> Value:
     """`base` to the powers that np.linspace gives."""
-    from s2s.numpy.powers import power
-
-    result = power(base, linspace(start, stop, num, endpoint, axis=axis))
+    result = COUNTERPARTS[np.power](base, linspace(start, stop, num, endpoint, axis=axis))
     return result if dtype is None else convert(result, element_type(dtype))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from s2s.ir.dims import Dim, Shape, Size, require_at_least, require_same, same_size
 from s2s.numpy.arguments import as_axis, as_number, as_sequence, as_size, shape_text, static
 from s2s.numpy.broadcasting import another, common_shape, stretched
+from s2s.numpy.indexing import take
 from s2s.numpy.promotion import (
     array_operand,
     aval_of_operand,
@@ -289,8 +290,6 @@ def tile(A: Any, reps: Any) -> Value:
 @counterpart(np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
     """Each element repeated, along an axis or in row-major order."""
-    from s2s.numpy.indexing import take
-
     value, axis = at_least_vector(array_operand(a, "np.repeat"), axis)
     place = as_axis(axis, len(shape_of(value)), "np.repeat")
     counts = static(repeats, "the number of repetitions of np.repeat")

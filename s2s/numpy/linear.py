@@ -18,8 +18,12 @@ from s2s.ir.jaxpr import Literal
 from s2s.numpy.arguments import as_axes, as_axis, as_number, shape_text
 from s2s.numpy.arithmetic import multiply, subtract
 from s2s.numpy.broadcasting import common_shape, stretched
+from s2s.numpy.creation import below_diagonal, counted, on_diagonal
+from s2s.numpy.indexing import getitem
+from s2s.numpy.joining import stack
 from s2s.numpy.promotion import array_operand, convert, promoted, shape_of
-from s2s.numpy.registry import COUNTERPARTS, counterpart, mistake
+from s2s.numpy.reductions import sum as total
+from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import moveaxis, ravel, with_axes
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
@@ -184,7 +188,7 @@ def cross(
         subtract(multiply(x0, y1), multiply(x1, y0)),
     ]
     rank = len(shape_of(parts[0])) + 1
-    return COUNTERPARTS[np.stack](parts, axis=as_axis(axisc, rank, "np.cross"))
+    return stack(parts, axis=as_axis(axisc, rank, "np.cross"))
 
 
 @counterpart(np.linalg.cross)
@@ -194,8 +198,6 @@ def _cross_along(x1: Any, x2: Any, *, axis: Any = -1) -> Value:
 
 
 def _components(value: Value) -> list[Value]:
-    from s2s.numpy.indexing import getitem
-
     return [getitem(value, (..., place)) for place in range(3)]
 
 
@@ -205,9 +207,6 @@ def _components(value: Value) -> list[Value]:
 @counterpart(np.diagonal)
 def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Value:
     """The elements on a diagonal of two axes, along a new last axis."""
-    from s2s.numpy.creation import counted
-    from s2s.numpy.indexing import getitem
-
     value = array_operand(a, "np.diagonal")
     rank = len(shape_of(value))
     if rank < 2:
@@ -232,8 +231,6 @@ def _diagonal_length(rows: Size, columns: Size, k: int) -> Size:
 @counterpart(np.trace)
 def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None) -> Value:
     """The sum of a diagonal of two axes."""
-    from s2s.numpy.reductions import sum as total
-
     return total(diagonal(a, offset, axis1, axis2), -1, dtype)
 
 
@@ -252,8 +249,6 @@ def _last_trace(x: Any, *, offset: Any = 0, dtype: Any = None) -> Value:
 @counterpart(np.diag)
 def diag(v: Any, k: Any = 0) -> Value:
     """The diagonal of a matrix, or the matrix with a vector on a diagonal and zeros elsewhere."""
-    from s2s.numpy.creation import on_diagonal
-
     value = array_operand(v, "np.diag")
     shape = shape_of(value)
     if len(shape) == 2:
@@ -277,8 +272,6 @@ def diagflat(v: Any, k: Any = 0) -> Value:
 
 
 def _masked(m: Any, k: Any, function: str, keep_below: bool) -> Value:
-    from s2s.numpy.creation import below_diagonal
-
     value = array_operand(m, function)
     shape = shape_of(value)
     if not shape:

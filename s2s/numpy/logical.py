@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from s2s.ir.dims import require_same
 from s2s.ir.dtypes import BOOL
+from s2s.numpy.arithmetic import absolute, add, multiply, subtract
 from s2s.numpy.broadcasting import common_shape, stretched
+from s2s.numpy.elementary import isfinite
 from s2s.numpy.promotion import (
     array_operand,
     aval_of_operand,
@@ -16,7 +19,7 @@ from s2s.numpy.promotion import (
     promoted,
     shape_of,
 )
-from s2s.numpy.reductions import as_truth
+from s2s.numpy.reductions import all as all_hold, as_truth
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.ufuncs import emission, ufunc
 from s2s.primitive import Value
@@ -91,15 +94,11 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Value:
 @counterpart(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Value:
     """Whether |a - b| <= atol + rtol |b|, or both are the same."""
-    from s2s.numpy.arithmetic import absolute, add, multiply, subtract
-
     if equal_nan:
         raise mistake("np.isclose with equal_nan=True is not supported")
     x, y = array_operand(a, "np.isclose"), array_operand(b, "np.isclose")
     bound = add(atol, multiply(rtol, absolute(y)))
     near = less_equal(absolute(subtract(x, y)), bound)
-    from s2s.numpy.elementary import isfinite
-
     return bitwise_or(bitwise_and(near, isfinite(y)), equal(x, y))
 
 
@@ -108,8 +107,6 @@ def allclose(
     a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Value:
     """Whether all elements are close, as np.isclose says."""
-    from s2s.numpy.reductions import all as all_hold
-
     close = all_hold(isclose(a, b, rtol, atol, equal_nan))
     return lax.convert_element_type(close, BOOL, weak_type=True)
 
@@ -117,9 +114,6 @@ def allclose(
 @counterpart(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Whether two arrays have the same shape and elements."""
-    from s2s.ir.dims import require_same
-    from s2s.numpy.reductions import all as all_hold
-
     if equal_nan:
         raise mistake("np.array_equal with equal_nan=True is not supported")
     x, y = array_operand(a1, "np.array_equal"), array_operand(a2, "np.array_equal")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from s2s.ir.dims import Dim, Shape
 from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, SHORT_NAMES, DType, promote
 from s2s.ir.jaxpr import Literal, ShapedArray, aval_of
-from s2s.numpy.registry import mistake
+from s2s.numpy.registry import COUNTERPARTS, mistake
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
 from s2s.trace import Tracer
@@ -56,9 +56,7 @@ def operand(value: Any, function: str = "this function") -> Value:
     if isinstance(value, Dim):
         return lax.dim_as_value(value)
     if isinstance(value, (list, tuple)):
-        from s2s.numpy.creation import array
-
-        return array(value)
+        return COUNTERPARTS[np.array](value)
     for python_type in (bool, int, float):
         if isinstance(value, python_type):
             return python_type(value)

@@ -17,6 +17,7 @@ from s2s.numpy.arguments import as_axes, shape_text
 from s2s.numpy.arithmetic import absolute, divide, multiply, subtract
 from s2s.numpy.broadcasting import stretched
 from s2s.numpy.elementary import sqrt, square
+from s2s.numpy.powers import power
 from s2s.numpy.promotion import (
     array_operand,
     aval_of_operand,
@@ -29,6 +30,7 @@ from s2s.numpy.reductions import (
     all as all_hold,
     max as greatest,
     min as least,
+    prod,
     sum as total,
     with_kept_axes,
 )
@@ -194,8 +196,6 @@ def nansum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False
 @counterpart(np.nanprod)
 def nanprod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
     """The product over axes of the elements that are not NaN."""
-    from s2s.numpy.reductions import prod
-
     return prod(_without_nan(a, 1.0, "np.nanprod")[0], axis, dtype, keepdims=keepdims)
 
 
@@ -305,8 +305,6 @@ def _vector_norm(value: Value, order: Any, axes: tuple[int, ...], keepdims: Any)
         return total(nonzero, axes, keepdims=keepdims)
     if order == 1:
         return total(absolute(value), axes, keepdims=keepdims)
-    from s2s.numpy.powers import power
-
     summed = total(power(absolute(value), order), axes, keepdims=keepdims)
     return power(summed, np.reciprocal(order, dtype=dtype))
 
