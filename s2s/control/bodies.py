@@ -8,6 +8,7 @@ of `jvp`, `vmap`, `partial_eval` and `transpose` that say which outputs must hav
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -191,13 +192,25 @@ class Parts:
     out_unknown: Flags
 
 
+_in_loop: ContextVar[bool] = ContextVar("_in_loop", default=False)
+
+
+def in_loop() -> bool:
+    """Whether what is being split is inside of a loop, where keeping a value costs an array."""
+    return _in_loop.get()
+
+
 @per_jaxpr
-def split_of(closed: ClosedJaxpr, unknown: Flags, forced: Flags) -> Parts:
+def split_of(closed: ClosedJaxpr, unknown: Flags, forced: Flags, in_loop: bool) -> Parts:
     """`partial_eval`, with each output that is `forced` among the unknown ones.
 
     `known` has the known outputs only: what is to be kept for the residuals is chosen later.
     """
-    split = partial_eval(closed, unknown)
+    token = _in_loop.set(in_loop)
+    try:
+        split = partial_eval(closed, unknown)
+    finally:
+        _in_loop.reset(token)
     out_unknown = either(split.out_unknown, forced)
     num_known = len(split.known.out_avals) - split.num_residuals
     known_outs = iter(split.known.jaxpr.outvars[:num_known])

@@ -46,8 +46,12 @@ class CalleeSplit:
         return ClosedJaxpr(body, tuple(self.constants[var] for var in jaxpr.constvars))
 
 
-def split_callee(parts: Parts, saves: Callable[[Primitive], bool] | None = None) -> CalleeSplit:
+def split_callee(
+    parts: Parts, in_loop: bool, saves: Callable[[Primitive], bool] | None = None
+) -> CalleeSplit:
     """Choose what to keep of the known part of a branch or a call.
+
+    Inside of a loop, what is cheap is computed again rather than kept for each step.
 
     With `saves`, it is the results of the primitives for which it is true, as far as they are
     needed, and all else is computed again.
@@ -63,7 +67,7 @@ def split_callee(parts: Parts, saves: Callable[[Primitive], bool] | None = None)
             parts.residuals,
             {*inputs, *constants, *outputs},
             live,
-            lambda eqn: isinstance(eqn.primitive, VIEWS),
+            lambda eqn: eqn.primitive.is_cheap if in_loop else isinstance(eqn.primitive, VIEWS),
         )
     else:
         kept = choose(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from s2s.control.bodies import Flags, split_of
+from s2s.control.bodies import Flags, in_loop, split_of
 from s2s.control.branch_split import CalleeSplit, split_callee
 from s2s.control.call import Call
 from s2s.control.higher_order import per_jaxpr
@@ -48,7 +48,7 @@ class Remat(Call):
         return Remat(jaxpr, differentiated, self.policy, self.prevent_cse)
 
     def split(self, unknown: Flags) -> tuple[CalleeSplit, Flags]:
-        return _split(self.jaxpr, unknown, self.policy or nothing_saveable)
+        return _split(self.jaxpr, unknown, in_loop(), self.policy or nothing_saveable)
 
     def finish(self, args: Sequence[Value]) -> Sequence[Value] | None:
         # Until all else is tidied, so that what is computed again is not found to be there already.
@@ -61,9 +61,11 @@ class Remat(Call):
 
 
 @per_jaxpr
-def _split(closed: ClosedJaxpr, unknown: Flags, policy: Policy) -> tuple[CalleeSplit, Flags]:
-    parts = split_of(closed, unknown, (False,) * len(closed.out_avals))
-    return split_callee(parts, policy), parts.out_unknown
+def _split(
+    closed: ClosedJaxpr, unknown: Flags, in_loop: bool, policy: Policy
+) -> tuple[CalleeSplit, Flags]:
+    parts = split_of(closed, unknown, (False,) * len(closed.out_avals), in_loop)
+    return split_callee(parts, in_loop, policy), parts.out_unknown
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from s2s.control.bodies import (
     chosen,
     dce_of,
     either,
+    in_loop,
     inverted,
     jvp_of,
     rearranged,
@@ -92,8 +93,12 @@ class Cond(HigherOrder):
         flags = tuple(unknown[1:])
         out_unknown: Flags = (False,) * len(eqn.outvars)
         for branch in self.branches:
-            out_unknown = either(out_unknown, split_of(branch, flags, out_unknown).out_unknown)
-        splits = [split_callee(split_of(branch, flags, out_unknown)) for branch in self.branches]
+            parts = split_of(branch, flags, out_unknown, in_loop())
+            out_unknown = either(out_unknown, parts.out_unknown)
+        splits = [
+            split_callee(split_of(branch, flags, out_unknown, in_loop()), in_loop())
+            for branch in self.branches
+        ]
         index, *operands = eqn.invars
         shared = Shared(splits, chosen(operands, inverted(flags)))
         known_vars = chosen(eqn.outvars, inverted(out_unknown))

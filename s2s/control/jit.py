@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-from s2s.control.bodies import Flags, split_of
+from s2s.control.bodies import Flags, in_loop, split_of
 from s2s.control.branch_split import CalleeSplit, split_callee
 from s2s.control.call import Call
 from s2s.control.higher_order import fingerprint, per_jaxpr
@@ -48,13 +48,13 @@ class Jit(Call):
         return Jit(jaxpr, f"{name}_{what}" if what else self.callee)
 
     def split(self, unknown: Flags) -> tuple[CalleeSplit, Flags]:
-        return _split(self.jaxpr, unknown)
+        return _split(self.jaxpr, unknown, in_loop())
 
 
 @per_jaxpr
-def _split(closed: ClosedJaxpr, unknown: Flags) -> tuple[CalleeSplit, Flags]:
-    parts = split_of(closed, unknown, (False,) * len(closed.out_avals))
-    return split_callee(parts), parts.out_unknown
+def _split(closed: ClosedJaxpr, unknown: Flags, in_loop: bool) -> tuple[CalleeSplit, Flags]:
+    parts = split_of(closed, unknown, (False,) * len(closed.out_avals), in_loop)
+    return split_callee(parts, in_loop), parts.out_unknown
 
 
 # -- the surface ----------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def split_loop(
 
     def parts_for(carry: Flags) -> Parts:
         forced = (*carry, *[False] * num_ys)
-        return split_of(loop.body, (*consts_unknown, *carry, *xs_unknown), forced)
+        return split_of(loop.body, (*consts_unknown, *carry, *xs_unknown), forced, True)
 
     carry_unknown = fixpoint(
         lambda carry: parts_for(carry).out_unknown[: loop.num_carry], init_unknown

@@ -145,7 +145,8 @@ class _Loop:
         return atom in plan.inlined or (self._is_last_use(atom) and text not in needed)
 
     def _is_last_use(self, atom: Var) -> bool:
-        return self.scope.plan.storage_last_use.get(atom, -1) <= self.writer.position
+        position = self.writer.position
+        return self.scope.plan.needed_until(atom, but_for=position) <= position
 
     def make_arrays(self, length: str) -> None:
         """Make the arrays and lists for the results of all steps."""

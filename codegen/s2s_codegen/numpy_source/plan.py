@@ -48,6 +48,20 @@ class Plan:
         """The variable whose array `var` is or is a view of."""
         return self.storage.get(var, var)
 
+    shared: dict[Var, list[tuple[int, int]]] = field(
+        default_factory=dict[Var, list[tuple[int, int]]]
+    )
+    """The statements whose results may be a variable's array, and until when they are needed."""
+
+    def needed_until(self, var: Var, but_for: int | None = None) -> int:
+        """The last statement that may read the array of a variable, under whatever name.
+
+        The results of the statement `but_for` do not count.
+        """
+        root = self.root(var)
+        others = [until for position, until in self.shared.get(root, ()) if position != but_for]
+        return max([self.storage_last_use.get(root, -1), *others])
+
     def reads(self, atoms: Sequence[Atom], var: Var) -> bool:
         """Whether the expressions of some operands mention `var`, or a view of it."""
         pending = _variables(atoms)
@@ -216,7 +230,7 @@ def _find_last_uses(jaxpr: Jaxpr, made: Plan) -> None:
 
 def _find_storage(placed: Sequence[Placed], made: Plan) -> None:
     for p in placed:
-        if may_alias(p.eqn):
+        if may_alias(p.eqn) and not p.eqn.primitive.multiple_results:
             roots = {made.root(var) for var in _variables(p.eqn.invars)}
             for var in p.eqn.outvars:
                 if len(roots) == 1:
@@ -224,3 +238,11 @@ def _find_storage(placed: Sequence[Placed], made: Plan) -> None:
     for var, position in made.last_use.items():
         root = made.root(var)
         made.storage_last_use[root] = max(position, made.storage_last_use.get(root, -1))
+    # The results of a loop or a branch may be any of the arrays that it has from outside.
+    for position, p in reversed(list(enumerate(made.statements))):
+        if p.eqn.primitive.multiple_results and may_alias(p.eqn):
+            arrays = [var for var in p.eqn.outvars if var.aval.shape]
+            until = max(map(made.needed_until, arrays), default=-1)
+            for var in _variables(p.eqn.invars):
+                if var.aval.shape:
+                    made.shared.setdefault(made.root(var), []).append((position, until))

@@ -178,7 +178,7 @@ class Writer:
             return True  # Python numbers are not changed but replaced
         definition = self.definitions.get(atom)
         owned = atom in self.owned_inputs or (definition is not None and is_owned(definition))
-        return owned and plan.storage_last_use.get(atom, -1) <= self.position
+        return owned and plan.needed_until(atom) <= self.position
 
     # -- results --------------------------------------------------------------------------------
 
