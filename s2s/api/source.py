@@ -79,6 +79,7 @@ def describe(
         command=tuple(command),
         version=s2s.__version__,
         minimum={**traced.minimum, **assumptions().minimum},
+        notes={x: f"left as it is, though `{function.name}` changes it" for x in function.changes},
     )
 
 

@@ -6,11 +6,12 @@ trace_call(f, {"x": f64[n], "k": Static(2)})  ->  { lambda ; a:f64[n]. let ... i
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import inspect
 import itertools
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -39,7 +40,7 @@ from s2s.frontend.traced import (
 from s2s.ir.assumptions import DEFAULT, Assumptions, assuming, assumptions
 from s2s.ir.dims import Dim
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, DType
-from s2s.ir.jaxpr import Source
+from s2s.ir.jaxpr import Source, Var
 from s2s.primitive import Value
 from s2s.trace import Tracer, builder_in_force, make
 from s2s.tree import TreeDef, flatten, leaf_paths
@@ -74,13 +75,16 @@ def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTy
     avals = [leaf for parameter in parameters for leaf in parameter.leaves]
     watch = leaks.Watch()
     result: list[TreeDef] = []
+    changes: list[str] = []
 
     def flat(*values: Value) -> Sequence[Value]:
         watch.builder = builder_in_force()
+        given = [value.variable for value in values]
         args, kwargs = _arguments(parameters, values)
         found = dispatch.call(function, *args, **kwargs)
         leaves, structure = flatten(with_lists(found, definition_line(function)))
         result.append(structure)
+        changes.extend(_changed_parameters(parameters, given, values))
         for leaf, path in zip(leaves, leaf_paths(structure), strict=True):
             if not _is_value(leaf):
                 raise UserError(_no_result(leaf, path), definition_line(function))
@@ -91,7 +95,21 @@ def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTy
         watch.builder = None
         watch.check()
         minimum = dict(assumptions().minimum)
-    return Traced(closed, tuple(parameters), result[0], information(function), minimum)
+    info = dataclasses.replace(information(function), changes=tuple(changes))
+    return Traced(closed, tuple(parameters), result[0], info, minimum)
+
+
+def _changed_parameters(
+    parameters: Sequence[Parameter], given: Sequence[Var], values: Sequence[Value]
+) -> Iterator[str]:
+    """The parameters whose arrays have other elements than those that were given."""
+    start = 0
+    for parameter in parameters:
+        stop = start + len(parameter.leaves)
+        pairs = zip(given[start:stop], values[start:stop], strict=True)
+        if any(value.variable is not var for var, value in pairs):
+            yield parameter.name
+        start = stop
 
 
 user_functions.calling[0] = dispatch.call

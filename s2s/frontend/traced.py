@@ -94,6 +94,8 @@ class FunctionInfo:
     doc: str
     digest: str
     """A hash of the source of the user's file, to tell whether a generated module is stale."""
+    changes: tuple[str, ...] = ()
+    """The parameters whose arrays it changes in place."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,3 +78,9 @@ def test_batches_and_second_derivatives(name: str, generated: Callable[..., Any]
     direction = np.array([0.5, -0.25, 1.0, 0.75])
     expected = slope(lambda x, a: gradient(x, a), direction, np.zeros((3, 4)), 1e-6)
     np.testing.assert_allclose(hessian @ direction, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_the_docstring_says_that_arguments_stay(generated: Callable[..., Any]) -> None:
+    text = generated("trace", "arguments", TYPES).__doc__
+    assert text is not None
+    assert "x: float64[4], left as it is, though `arguments` changes it" in text
