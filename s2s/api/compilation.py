@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -158,8 +158,7 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
                 f"{_place(name, path)} is a masked array, whose mask would be lost. Pass its data, "
                 "or fill in what is masked first."
             )
-        if isinstance(part, (np.ndarray, np.generic)):
-
+        if _is_array(part):
             if not part.dtype.isnative:
                 part = part.astype(part.dtype.newbyteorder("="))
             if part.dtype not in SHORT_NAMES:
@@ -179,6 +178,10 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
     return unflatten(structure, types)
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
+
+
 def _place(name: str, path: Sequence[Hashable]) -> str:
     return f"`{name}{''.join(f'[{key!r}]' for key in path)}`"
 
@@ -193,7 +196,7 @@ def _leaf_key(leaf: Any) -> Hashable:
         return (leaf.shape, leaf.dtype, leaf.weak_type)
     value: Any = leaf.value
     # 1, 1.0 and True are equal but are not the same argument.
-    return (type(value), value if isinstance(value, Hashable) else id(value))
+    return (cast("Any", type(value)), value if isinstance(value, Hashable) else id(value))
 
 
 def jit(

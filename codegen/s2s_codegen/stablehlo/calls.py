@@ -153,13 +153,13 @@ class CompiledArtifact:
             return []
         found: list[tuple[str, Any]] = []
         if issubclass(kind, dict):
-            if not isinstance(value, Mapping) or set(value) != set(structure.keys):
+            if not _has_keys(value, structure.keys):
                 keys = ", ".join(map(repr, structure.keys))
                 self._refuse(f"`{place}` must be a dict with the keys {keys}")
             parts = [(f"{place}[{key!r}]", value[key]) for key in structure.keys]
         elif kind in (list, tuple):
             count = len(structure.keys)
-            if not isinstance(value, (list, tuple)) or len(cast("Sequence[Any]", value)) != count:
+            if not _has_length(value, count):
                 self._refuse(f"`{place}` must be a {kind.__name__} of {count}")
             parts = [(f"{place}[{i}]", part) for i, part in enumerate(value)]
         else:
@@ -186,10 +186,8 @@ class CompiledArtifact:
         if type(value) in PYTHON_SCALARS:
             if not np.can_cast(PYTHON_SCALARS[type(value)], aval.dtype, "same_kind"):
                 self._refuse(f"`{place}` must be {wanted}, not {type(value).__name__}")
-            array = np.asarray(value, aval.dtype)
-        elif isinstance(value, (np.ndarray, np.generic)) and not isinstance(
-            value, np.ma.MaskedArray
-        ):
+            array: Any = np.asarray(value, aval.dtype)
+        elif _is_plain_array(value):
             array = np.asarray(value)
             if array.dtype.newbyteorder("=") != aval.dtype:
                 self._refuse(f"`{place}` must be {wanted}, but its elements are {array.dtype}")
@@ -218,6 +216,19 @@ class CompiledArtifact:
                 self._refuse(f"{place} is {found}, but must be {size}, where {known}")
         elif size != found:
             self._refuse(f"{place} is {found}, but must be {size}")
+
+
+def _is_plain_array(value: Any) -> bool:
+    is_array = isinstance(value, (np.ndarray, np.generic))
+    return is_array and not isinstance(value, np.ma.MaskedArray)
+
+
+def _has_keys(value: Any, keys: Sequence[Any]) -> bool:
+    return isinstance(value, Mapping) and set(cast("Mapping[Any, Any]", value)) == set(keys)
+
+
+def _has_length(value: Any, length: int) -> bool:
+    return isinstance(value, (list, tuple)) and len(cast("Sequence[Any]", value)) == length
 
 
 def _with_sizes(aval: ShapedArray, sizes: Mapping[str, int]) -> ArrayType:

@@ -108,7 +108,9 @@ class Executable:
         """For each argument, the memory it is copied to; None for one that is too large."""
         self.buffers: list[Any] = []
         for type_ in self.inputs:
-            array = aligned_empty(type_) if type_.nbytes <= STAGED_BYTES else None
+            # The small integers of ml_dtypes are packed on the device, so they share no memory.
+            is_shared = type_.dtype.isbuiltin == 1 and type_.nbytes <= STAGED_BYTES
+            array = aligned_empty(type_) if is_shared else None
             self.staged.append(array)
             self.buffers.append(None if array is None else self.put(array, alias=True))
         self._all_staged = all(array is not None for array in self.staged)

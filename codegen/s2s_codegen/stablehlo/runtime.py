@@ -23,6 +23,7 @@ import numpy as np
 
 from s2s.errors import UserError
 from s2s.ir.dtypes import DType
+from s2s_codegen.stablehlo.text import element_type
 
 Program = str | bytes
 """A module as text, as MLIR bytecode or as a portable artifact."""
@@ -205,7 +206,7 @@ class _BitReader:
         self.dtype = type_.dtype
         name = type_.dtype.name
         sizes = "".join(f"{size}x" for size in type_.shape)
-        element = MLIR_NAMES.get(name, name)
+        element = element_type(type_.dtype)
         # Integers of 2 and 4 bits are packed on the device, and have a byte each in NumPy.
         self._converts = name.startswith(("int", "uint"))
         op = "convert" if self._converts else "bitcast_convert"
@@ -225,24 +226,6 @@ class _BitReader:
         (bits,) = results.consume_with_handlers(self._handlers)
         host = np.asarray(bits)
         return host.astype(self.dtype) if self._converts else host.view(self.dtype)
-
-
-MLIR_NAMES = {
-    "bfloat16": "bf16",
-    "float8_e4m3fn": "f8E4M3FN",
-    "float8_e5m2": "f8E5M2",
-    "float8_e4m3b11fnuz": "f8E4M3B11FNUZ",
-    "float8_e4m3": "f8E4M3",
-    "float8_e3m4": "f8E3M4",
-    "float8_e4m3fnuz": "f8E4M3FNUZ",
-    "float8_e5m2fnuz": "f8E5M2FNUZ",
-    "float8_e8m0fnu": "f8E8M0FNU",
-    "int4": "i4",
-    "uint4": "ui4",
-    "int2": "i2",
-    "uint2": "ui2",
-}
-"""MLIR's name of the element types that ml_dtypes adds to NumPy's."""
 
 
 def aligned_empty(type_: ArrayType) -> Any:

@@ -224,7 +224,8 @@ def _read(written: Any) -> Any:
         return {key: _read(part) for key, part in parts}
     if kind == "record":
         name, fields = parts
-        made: Any = namedtuple(_identifier(name), [_identifier(key) for key, _ in fields])
+        keys = [_identifier(key) for key, _ in fields]
+        made = namedtuple(_identifier(name), keys)  # pyright: ignore
         return made(*[_read(part) for _, part in fields])
     if kind in ("list", "tuple"):
         items = list(map(_read, parts))
