@@ -17,9 +17,9 @@ from s2s.numpy.promotion import array_operand, aval_of_operand, operand, shape_o
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import at_least_vector, moveaxis, ravel, with_axes
 from s2s.numpy.slicing import Span, place_of_integer, span_of_slice, take_spans
-from s2s.primitive import Value
+from s2s.primitive import Primitive, Value
 from s2s.primitives import functions as lax
-from s2s.trace import Tracer, known_value
+from s2s.trace import Tracer, bind, builder_in_force, known_value
 
 _MASK = (
     "selecting elements by a mask gives as many elements as the mask is true for, which depends on "
@@ -47,6 +47,43 @@ def getitem(value: Any, index: Any) -> Value:
     if aval_of_operand(value).weak_type:
         raise mistake("a Python number cannot be indexed")
     items = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
+    key = _key(shape_of(value), items)
+    if key not in _steps:
+        builder = builder_in_force()
+        before = 0 if builder is None else len(builder.eqns)
+        result = _taken(value, items)
+        if key is not None and builder is not None and not builder.folding:
+            _steps[key] = tuple(eqn.primitive for eqn in builder.eqns[before:])
+        return another(result, value)
+    result = value
+    for primitive in _steps[key]:
+        result = bind(primitive, result)
+    return another(result, value)
+
+
+_steps: dict[Any, tuple[Primitive, ...]] = {}
+"""What basic indices append for arrays of known sizes: loops repeat the same ones."""
+
+_PLAIN = (int, type(None), type(Ellipsis))
+
+
+def _key(shape: Sequence[Size], items: tuple[Any, ...]) -> Any:
+    """The key of a basic index in `_steps`, or None if it is not remembered."""
+    parts: list[Any] = []
+    for item in items:
+        if type(item) is slice:
+            ends = (item.start, item.stop, item.step)
+            if any(type(end) not in _PLAIN for end in ends):
+                return None
+            parts.append(ends)
+        elif type(item) in _PLAIN:
+            parts.append(item)
+        else:
+            return None
+    return (*shape, "", *parts) if all(type(size) is int for size in shape) else None
+
+
+def _taken(value: Value, items: tuple[Any, ...]) -> Value:
     parsed = _parse(shape_of(value), items)
     if any(shape_of(array) for array in parsed.arrays.values()):
         return _by_arrays(value, parsed)
@@ -61,8 +98,7 @@ def getitem(value: Any, index: Any) -> Value:
     if gone:
         result = lax.squeeze(result, tuple(sorted(gone)))
     kept = [i for i in parsed.layout if i is not Ellipsis and not _removed(parsed, i)]
-    result = with_axes(result, [place for place, item in enumerate(kept) if item is None])
-    return another(result, value)
+    return with_axes(result, [place for place, item in enumerate(kept) if item is None])
 
 
 def is_view(index: Any, result: Value) -> bool:

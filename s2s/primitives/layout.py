@@ -164,11 +164,14 @@ class Slice(Structural):
         for start, limit, step, size in zip(
             self.start_indices, self.limit_indices, self.steps(), x.shape, strict=True
         ):
-            inside = (
-                require_at_least(start, 0, f"{start} >= 0")
-                and require_at_least(limit - start, 0, f"{limit} >= {start}")
-                and require_at_least(size - limit, 0, f"{size} >= {limit}")
-            )
+            if isinstance(start, int) and isinstance(limit, int) and isinstance(size, int):
+                inside = 0 <= start <= limit <= size
+            else:
+                inside = (
+                    require_at_least(start, 0, f"{start} >= 0")
+                    and require_at_least(limit - start, 0, f"{limit} >= {start}")
+                    and require_at_least(size - limit, 0, f"{size} >= {limit}")
+                )
             if not inside:
                 raise TypeError(f"the slice {start}:{limit} is not within an axis of size {size}")
             shape.append(floor_divide(limit - start + step - 1, step))
