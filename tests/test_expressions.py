@@ -260,6 +260,7 @@ def _is_tame(value: Any) -> bool:
     return bool(np.all(np.isfinite(value)) and np.max(np.abs(value)) < 1e4)
 
 
+@pytest.mark.timeout(7200)
 @hypothesis.given(programs(ELEMENTWISE + PAIRS + REDUCTIONS + LAYOUT + ONLY_VALUES, False))
 def test_values_are_those_of_numpy(program: Program) -> None:
     hypothesis.assume(program.lines)
@@ -283,6 +284,7 @@ def of_jax(function: Any) -> Any:
 FEWER = hypothesis.settings(max_examples=max(1, hypothesis.settings.default.max_examples // 5))
 
 
+@pytest.mark.timeout(7200)
 @FEWER
 @hypothesis.given(programs(SMOOTH, True))
 def test_derivatives_are_those_of_jax(program: Program) -> None:
@@ -291,7 +293,9 @@ def test_derivatives_are_those_of_jax(program: Program) -> None:
     hypothesis.note(program.source(terms))
     argnums = tuple(range(len(program.arguments)))
     ours = s2s.grad(program.function(DispatchingNumPy(np), terms), argnums)(*program.arguments)
-    theirs = of_jax(lambda: jax.grad(program.function(jnp, terms), argnums)(*program.arguments))
+    theirs = of_jax(
+        lambda: jax.jit(jax.grad(program.function(jnp, terms), argnums))(*program.arguments)
+    )
     scale = max(float(np.max(np.abs(np.asarray(part)))) for part in theirs)
     for got, want in zip(ours, theirs, strict=True):
         # Sums of a few hundred products, in other orders.
@@ -299,6 +303,7 @@ def test_derivatives_are_those_of_jax(program: Program) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(7200)
 @FEWER
 @hypothesis.given(programs(SMOOTH, True))
 def test_second_derivatives_are_those_of_jax(program: Program) -> None:
@@ -310,6 +315,6 @@ def test_second_derivatives_are_those_of_jax(program: Program) -> None:
     slope = s2s.grad(program.function(numpy, terms))
     ours = s2s.grad(lambda x: numpy.sum(numpy.sin(slope(x, *rest))))(x)
     of_jaxs = jax.grad(program.function(jnp, terms))
-    theirs = of_jax(lambda: jax.grad(lambda x: jnp.sum(jnp.sin(of_jaxs(x, *rest))))(x))
+    theirs = of_jax(lambda: jax.jit(jax.grad(lambda x: jnp.sum(jnp.sin(of_jaxs(x, *rest)))))(x))
     scale = float(np.max(np.abs(np.asarray(theirs))))
     np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9 * (1 + scale))
