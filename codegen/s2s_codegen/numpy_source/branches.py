@@ -65,7 +65,7 @@ def _branch(
         inner.bind(var, expression)
         if atom in writer.scope.undefined:
             writer.scope.undefined.add(var)
-        if expression.text in names or _ends_here(atom, writer):
+        if expression.text in names or _ends_here(atom, expression.text, writer):
             if expression.text.isidentifier():
                 inner.scope.names.hold(var, expression.text)
     for out, name in zip(branch.jaxpr.outvars, names, strict=True):
@@ -90,8 +90,12 @@ def _only_branches_read(var: Var, index: Atom, writer: Writer) -> bool:
     )
 
 
-def _ends_here(atom: Atom, writer: Writer) -> bool:
-    return isinstance(atom, Var) and writer.is_dead(atom)
+def _ends_here(atom: Atom, name: str, writer: Writer) -> bool:
+    """Whether neither the operand nor what it is another name of is needed after the branches."""
+    holder = writer.scope.names.holder(name)
+    return isinstance(atom, Var) and all(
+        var is not None and writer.is_dead(var) for var in (atom, holder)
+    )
 
 
 def _is_empty(out: Atom, inner: InnerWriter) -> bool:
