@@ -386,7 +386,7 @@ class _While(_Loop):
         if self.loop.steps is None:
             return
         count = self.eqn.outvars[0]
-        text = counter or next(f"len({s.name})" for s in self.stacked if s.start is None)
+        text = counter or self._length_of_a_list()
         if count in self.scope.plan.last_use:
             name = self.scope.names.give(count, "steps", self.writer.is_dead)
             if name != text:
