@@ -353,7 +353,8 @@ def inline_call(closed: ClosedJaxpr, *args: Value, as_phase: Phase | None = None
             builder.phase = as_phase
         return copy_equation(eqn, operands)
 
-    return walk(closed, args, step)
+    results = walk(closed, args, step)
+    return [r.value if isinstance(r, Literal) else r for r in results]
 
 
 def evaluate(closed: ClosedJaxpr, *args: Any) -> list[Any]:

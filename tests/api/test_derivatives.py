@@ -131,6 +131,12 @@ def test_no_perturbation_confusion():
     assert f(3.0) == 6.0
 
 
+def test_a_constant_gradient_is_a_number_to_the_function_around():
+    slope = s2s.grad(lambda x: 3.0 * x)
+    f = s2s.grad(lambda x: x * np.sin(slope(x)))
+    assert f(2.0) == np.sin(3.0)
+
+
 def test_stop_gradient():
     assert s2s.grad(lambda x: x * s2s.stop_gradient(x))(3.0) == 3.0
     assert s2s.stop_gradient(3.0) == 3.0
