@@ -50,7 +50,7 @@ def choose(
         live: the identities of the equations that run in the forward part in any case. The others
             may run in the backward part instead.
         may_recompute: whether a live equation may run in the backward part again.
-        preferred: variables to keep rather than others of the same size.
+        preferred: variables to keep rather than others that are not much smaller.
         may_keep: whether the results of an equation may be kept.
     """
     bound = {eqn.primitive.bound_dimension for eqn in eqns} - {None}
@@ -73,9 +73,11 @@ def choose(
         eqn = producers.get(var)
         if _mentions([var], bound) or (eqn is not None and not may_keep(eqn)):
             return UNBOUNDED
+        size = byte_size(var.aval)
+        if var in preferred:
+            return size * 3 // 4
         # Of values of one size, one that is computed anyway leaves more to the backward part.
-        discount = 2 if var in preferred else int(id(eqn) in live)
-        return byte_size(var.aval) - discount
+        return size - int(id(eqn) in live)
 
     cut = _minimum_cut([r for r in residuals if r not in at_hand], movable, at_hand, weight)
     needed: dict[Var, None] = {}

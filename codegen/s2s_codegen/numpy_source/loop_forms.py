@@ -6,7 +6,8 @@ equations around it that a loop in Python says by itself:
     - the history of a carried value, its initial value joined with what each step makes of it, is
       one array, filled by the loop;
     - a row of a part of an array, `x[1:]`, is a row of the array;
-    - the numbers 0, 1, 2, ... are those of the steps.
+    - the numbers 0, 1, 2, ... are those of the steps;
+    - a while loop that counts up to a number is a `for` loop over a range.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from s2s.control.while_loop import While
 from s2s.ir.dims import Size, same_size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from s2s.primitive import Primitive
+from s2s.primitives.arithmetic import Add
 from s2s.primitives.core import BroadcastInDim, Reshape
 from s2s.primitives.creation import Iota
 from s2s.primitives.joining import Concatenate
 from s2s.primitives.layout import Slice
+from s2s.primitives.logic import Lt
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +38,20 @@ class WrittenLoop(Primitive):
     """
 
     loop: Scan | While
+    body: ClosedJaxpr
+    """One step of the loop. That of a counting loop has the counter as its only x."""
     offsets: tuple[Size | None, ...]
     starts: tuple[int | None, ...]
+    is_counting: bool = False
+    """Whether it is a while loop written as a `for` loop: the last two operands are the bounds."""
 
     name = "written_loop"
     multiple_results = True
 
     @property
-    def body(self) -> ClosedJaxpr:
-        """One step of the loop."""
-        return self.loop.jaxpr if isinstance(self.loop, Scan) else self.loop.body_jaxpr
+    def num_counts(self) -> int:
+        """How many results stand before the carried ones: the number of steps, if it is one."""
+        return int(isinstance(self.loop, While) and self.loop.steps is not None)
 
     @property
     def reverse(self) -> bool:
@@ -66,6 +73,7 @@ def with_written_loops(jaxpr: Jaxpr) -> Jaxpr:
     if not any(isinstance(eqn.primitive, (Scan, While)) for eqn in jaxpr.eqns):
         return jaxpr
     producers = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+    read = {atom for eqn in jaxpr.eqns for atom in eqn.invars} | set(jaxpr.outvars)
     histories: dict[Var, _History] = {}
     for eqn in jaxpr.eqns:
         if isinstance(eqn.primitive, Concatenate) and len(eqn.invars) == 2:
@@ -76,7 +84,7 @@ def with_written_loops(jaxpr: Jaxpr) -> Jaxpr:
     maybe_dead = {history.first for history in histories.values()}
     for eqn in jaxpr.eqns:
         if isinstance(eqn.primitive, (Scan, While)):
-            eqns += _written(eqn, eqn.primitive, producers, histories)
+            eqns += _written(eqn, eqn.primitive, producers, histories, read)
             maybe_dead.update(a for a in (*eqn.invars, *eqn.outvars) if isinstance(a, Var))
         elif replaced.isdisjoint(eqn.outvars):
             eqns.append(eqn)
@@ -170,6 +178,7 @@ def _written(
     loop: Scan | While,
     producers: dict[Var, JaxprEqn],
     histories: dict[Var, _History],
+    read: set[Atom],
 ) -> list[JaxprEqn]:
     """The equation of a loop as it is written, and those of what else is read of its histories."""
     outvars = list(eqn.outvars)
@@ -195,8 +204,58 @@ def _written(
             offsets.append(offset)
             if offset is not None:
                 invars.append(base)
-    written = WrittenLoop(loop, tuple(offsets), tuple(starts))
-    return [JaxprEqn(written, invars, outvars, eqn.source, eqn.phase), *views]
+    body = loop.jaxpr if isinstance(loop, Scan) else loop.body_jaxpr
+    written = WrittenLoop(loop, body, tuple(offsets), tuple(starts))
+    made = JaxprEqn(written, invars, outvars, eqn.source, eqn.phase)
+    return [_counting(made, written, loop, read) if isinstance(loop, While) else made, *views]
+
+
+def _counting(eqn: JaxprEqn, written: WrittenLoop, loop: While, read: set[Atom]) -> JaxprEqn:
+    """A while loop as one over a range, if it counts up to a number and its count is not read."""
+    counter = _counter(loop)
+    final = None if counter is None else eqn.outvars[written.num_counts + counter]
+    if counter is None or final in read:
+        return eqn
+    cond_consts, consts, carry = loop.parts(eqn.invars)
+    bound = loop.cond_jaxpr.eqns[0].invars[1]
+    inputs = list(loop.cond_jaxpr.jaxpr.invars)
+    stop = bound if isinstance(bound, Literal) else cond_consts[inputs.index(bound)]
+    jaxpr = loop.body_jaxpr.jaxpr
+    place = len(consts) + counter
+    invars = [*jaxpr.invars[:place], *jaxpr.invars[place + 1 :], jaxpr.invars[place]]
+    outvars = [out for i, out in enumerate(jaxpr.outvars) if i != counter]
+    needed = {atom for e in jaxpr.eqns for atom in e.invars} | set(outvars)
+    eqns = [e for e in jaxpr.eqns if not needed.isdisjoint(e.outvars)]
+    body = ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, eqns, outvars), loop.body_jaxpr.consts)
+    starts = tuple(s if s is None or s < counter else s - 1 for s in written.starts)
+    primitive = WrittenLoop(loop, body, (None,), starts, is_counting=True)
+    rest = [value for i, value in enumerate(carry) if i != counter]
+    results = [var for var in eqn.outvars if var is not final]
+    operands = [*consts, *rest, carry[counter], stop]
+    return JaxprEqn(primitive, operands, results, eqn.source, eqn.phase)
+
+
+def _counter(loop: While) -> int | None:
+    """The carried integer that grows by 1 in each step until a bound that does not change."""
+    if len(loop.cond_jaxpr.eqns) != 1:
+        return None
+    (test,) = loop.cond_jaxpr.eqns
+    inputs = list(loop.cond_jaxpr.jaxpr.invars)
+    number, bound = test.invars[0], test.invars[-1]
+    if not isinstance(test.primitive, Lt) or isinstance(number, Literal):
+        return None
+    position = inputs.index(number) - loop.cond_nconsts
+    fixed = isinstance(bound, Literal) or inputs.index(bound) < loop.cond_nconsts
+    if position < 0 or not fixed:
+        return None
+    body = loop.body_jaxpr.jaxpr
+    out, own = body.outvars[position], body.invars[loop.body_nconsts + position]
+    for eqn in body.eqns:
+        if out in eqn.outvars and isinstance(eqn.primitive, Add):
+            others = [atom for atom in eqn.invars if atom is not own]
+            if len(others) == 1 and isinstance(others[0], Literal) and others[0].value == 1:
+                return position if own.aval.dtype.kind in "iu" else None
+    return None
 
 
 def _base(x: Atom, rows: JaxprEqn | None) -> tuple[Atom, Size | None]:

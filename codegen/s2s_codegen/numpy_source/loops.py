@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from s2s.control.bodies import split_at
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.ir.dims import same_shape, same_size
@@ -22,6 +23,8 @@ from s2s_codegen.numpy_source.write import Writer, identifier, write
 def write_loop(primitive: WrittenLoop, eqn: JaxprEqn, writer: Writer) -> None:
     if isinstance(primitive.loop, Scan):
         _For(primitive, primitive.loop, eqn, writer).write()
+    elif primitive.is_counting:
+        _CountingFor(primitive, primitive.loop, eqn, writer).write()
     else:
         _While(primitive, primitive.loop, eqn, writer).write()
 
@@ -45,14 +48,15 @@ class _Loop:
         primitive: WrittenLoop,
         eqn: JaxprEqn,
         writer: Writer,
-        operands: tuple[Sequence[Atom], Sequence[Atom]],
-        num_counts: int,
+        consts: Sequence[Atom],
+        carry: Sequence[Atom],
     ) -> None:
         self.primitive = primitive
         self.eqn = eqn
         self.writer = writer
         self.scope = writer.scope
-        self.consts, self.carry = operands
+        self.consts, self.carry = consts, carry
+        num_counts = primitive.num_counts
         body = primitive.body.jaxpr
         num_consts, num_carry = len(self.consts), len(self.carry)
         entering = body.invars[num_consts : num_consts + num_carry]
@@ -104,10 +108,10 @@ class _Loop:
 
             name = self.scope.names.give(var, self.carry_hint(position), is_dead)
             self.names.append(name)
-            if self._takes_over(position, needed):
+            free = self._is_free(self.carry[position], text, needed)
+            if self._takes_over(position) and (free or var.aval.shape):
                 self.inner.owned_inputs.add(var)
-                if not self._is_free(self.carry[position], text, needed):
-                    text = f"{text}.copy()"
+                text = text if free else f"{text}.copy()"
             if text != name:
                 self.writer.line(f"{name} = {text}")
         for name, out in zip(self.names, self.carry_outs, strict=True):
@@ -121,16 +125,17 @@ class _Loop:
         named = [c.name for c in candidates if isinstance(c, Var) and c.name not in (None, "_")]
         return identifier(named[0] or "carry") if named else "carry"
 
-    def _takes_over(self, position: int, needed: set[str]) -> bool:
+    def _takes_over(self, position: int) -> bool:
         """Whether the body may write into the array of a carried value."""
         var, out = self.carry_vars[position], self.carry_outs[position]
         definition = self.inner.definitions.get(out) if isinstance(out, Var) else None
-        alike = [o for o in self.carry_outs if o is out]
+        # A number need not be an array, which could be copied.
+        kept = any(s.is_list and (s.made is var or s.made is out) for s in self.stacked)
         return (
-            bool(var.aval.shape)
-            and definition is not None
+            definition is not None
             and is_owned(definition)
-            and len(alike) == 1
+            and sum(other is out for other in self.carry_outs) == 1
+            and (bool(var.aval.shape) or not kept)
             and self.inner.writes_into(var)
         )
 
@@ -249,11 +254,14 @@ class _For(_Loop):
     """`for i in range(n):`, or over the rows of arrays."""
 
     def __init__(self, primitive: WrittenLoop, scan: Scan, eqn: JaxprEqn, writer: Writer) -> None:
-        consts = eqn.invars[: scan.num_consts]
-        carry = eqn.invars[scan.num_consts : scan.num_consts + scan.num_carry]
-        self.arrays = list(eqn.invars[scan.num_consts + scan.num_carry :])
-        self.scan = scan
-        super().__init__(primitive, eqn, writer, (consts, carry), 0)
+        consts, carry, arrays = split_at(eqn.invars, scan.num_consts, scan.num_carry)
+        self.arrays = arrays
+        self.length = writer.scope.size(scan.length).text
+        by_row = all(
+            offset is not None and same_size(offset, 0) for offset in primitive.offsets
+        ) and all(same_size(x.aval.shape[0], scan.length) for x in arrays)
+        super().__init__(primitive, eqn, writer, consts, carry)
+        self.by_number = not by_row or not arrays or any(not s.is_list for s in self.stacked)
 
     def is_list(self, var: Var, made: Atom) -> bool:
         scalar = made.aval.weak_type and not made.aval.shape
@@ -262,28 +270,26 @@ class _For(_Loop):
     def write(self) -> None:
         """Write the loop."""
         bases = [outer_expression(array, None, self.writer) for array in self.arrays]
+        steps = self.steps()
         constants = self.bind_constants()
-        self.start_carry([*constants, *[base.text for base in bases]])
-        length = self.scope.size(self.scan.length).text
-        by_number = (
-            not bases
-            or any(not stacked.is_list for stacked in self.stacked)
-            or any(offset is None or not same_size(offset, 0) for offset in self.primitive.offsets)
-            or any(not same_size(x.aval.shape[0], self.scan.length) for x in self.arrays)
-        )
-        if by_number:
+        self.start_carry([*constants, *[base.text for base in bases], steps])
+        if self.by_number:
             number = self._number()
             rows = self._rows_by_number(bases, number)
-            steps = f"range({length})"
             header = f"for {number} in {f'reversed({steps})' if self.primitive.reverse else steps}:"
         else:
             number, rows = None, []
             header = self._over_rows(bases)
-        body = self.write_body(number, rows, length)
+        body = self.write_body(number, rows, self.length)
         if number is not None and not any(number in words_of(s) for s in body):
             header = header.replace(f"for {number} in ", "for _ in ", 1)
-        self.writer.statements.append(Block(header, body))
+        self.writer.statements.append(Block(header, body or [Line("pass")]))
         self.finish()
+
+    def steps(self) -> str:
+        """What numbers the steps: `range(n)`."""
+        length = self.length[1:-1] if self.length.startswith("(len(") else self.length
+        return f"range({length})"
 
     def _number(self) -> str:
         """The variable that numbers the steps: as the user calls it, or i, j, k."""
@@ -337,56 +343,40 @@ class _For(_Loop):
         return f"for {', '.join(names)} in {rows}:"
 
 
-class _While(_Loop):
-    """`while condition:`"""
-
-    def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
-        self.loop = loop
-        self.cond_consts, consts, carry = loop.parts(eqn.invars)
-        super().__init__(primitive, eqn, writer, (consts, carry), int(loop.steps is not None))
+class _OfUnknownLength(_Loop):
+    """A loop whose results of all steps are in lists, since nobody knows how many there will be."""
 
     def is_list(self, var: Var, made: Atom) -> bool:
         return True
 
-    def write(self) -> None:
-        """Write the loop."""
-        condition = InnerWriter(self.loop.cond_jaxpr, self.writer)
-        invars = self.loop.cond_jaxpr.jaxpr.invars
-        texts = self.bind_constants()
-        for var, atom in zip(invars, self.cond_consts, strict=False):
-            expression = outer_expression(atom, var.name, self.writer)
-            condition.bind(var, expression)
-            texts.append(expression.text)
-        self.start_carry(texts)
-        counter = self._counter()
-        for var, name in zip(invars[len(self.cond_consts) :], self.names, strict=True):
-            condition.bind(var, Expression(name))
-        before, test = condition.write_test(self.loop.cond_jaxpr.jaxpr.outvars[0])
-        body = self.write_body(None, [], "")
-        if counter is not None:
-            body.append(Line(f"{counter} += 1"))
-        if before:
-            stop = Block(f"if not {test.within_not}:", [Line("break")])
-            body = [*before, stop, *body]
-            test = Expression("True")
-        self.writer.statements.append(Block(f"while {test.text}:", body))
-        self.finish()
-        self._finish_count(counter)
-        self._finish_lists()
+    @property
+    def while_loop(self) -> While:
+        """The loop itself."""
+        loop = self.primitive.loop
+        assert isinstance(loop, While)
+        return loop
 
-    def _counter(self) -> str | None:
-        """The variable that counts the steps, if no list is as long as there are steps."""
-        if self.loop.steps is None or any(s.start is None for s in self.stacked):
+    def start_count(self) -> str | None:
+        """Name and set the variable that counts the steps, if no list is as long as these."""
+        if self.while_loop.steps is None or self.stacked:
             return None
         name = self.writer.introduce(Var(ShapedArray((), INT64)), "steps")
         self.writer.line(f"{name} = 0")
         return name
 
-    def _finish_count(self, counter: str | None) -> None:
-        if self.loop.steps is None:
+    def finish(self) -> None:
+        super().finish()
+        for stacked in self.stacked:
+            if not _only_rows_are_read(stacked.var, self.writer):
+                self._make_array(stacked)
+
+    def finish_count(self, counter: str | None) -> None:
+        """Let the number of steps be known, by its own variable or the length of a list."""
+        steps = self.while_loop.steps
+        if steps is None:
             return
         count = self.eqn.outvars[0]
-        text = counter or self._length_of_a_list()
+        text = counter or self.number_of_steps()
         if count in self.scope.plan.last_use:
             name = self.scope.names.give(count, "steps", self.writer.is_dead)
             if name != text:
@@ -394,20 +384,96 @@ class _While(_Loop):
             text = name
         elif counter is not None:
             self.scope.names.hold(count, counter)
-        self.scope.size_names[str(self.loop.steps)] = text
+        self.scope.size_names[str(steps)] = text
 
-    def _finish_lists(self) -> None:
-        """Make arrays of the lists of which more than the rows is read."""
-        for stacked in self.stacked:
-            if not _only_rows_are_read(stacked.var, self.writer):
-                self.scope.lists.discard(stacked.var)
-                aval = stacked.made.aval
-                dtype = dtype_name(aval.dtype)
-                sizes = ", ".join(self.scope.size(size).text for size in aval.shape)
-                array = f"np.array({stacked.name}, dtype={dtype})"
-                if aval.shape:
-                    array += f".reshape(-1, {sizes})"
-                self.writer.line(f"{stacked.name} = {array}")
+    def number_of_steps(self) -> str:
+        """How many steps there were: kept under a name where the list becomes another array."""
+        lists = sorted(self.stacked, key=lambda s: s.start is not None)
+        kept = [s for s in lists if _only_rows_are_read(s.var, self.writer)]
+        name = kept[0].name if kept else lists[0].name
+        one_more = (kept or lists)[0].start is not None
+        length = f"(len({name}) - 1)" if one_more else f"len({name})"
+        if kept:
+            self.keep_names(length)
+            return length
+        steps = self.scope.names.reserve("steps")
+        self.writer.line(f"{steps} = {length}")
+        return steps
+
+    def keep_names(self, text: str) -> None:
+        """Give the names in a text to no other variable."""
+        for word in _words([text]):
+            self.scope.names.hold(None, word)
+
+    def _make_array(self, stacked: _Stacked) -> None:
+        """Make an array of a list of which more than the rows is read."""
+        self.scope.lists.discard(stacked.var)
+        aval = stacked.made.aval
+        sizes = ", ".join(self.scope.size(size).text for size in aval.shape)
+        array = f"np.array({stacked.name}, dtype={dtype_name(aval.dtype)})"
+        if aval.shape:
+            array += f".reshape(-1, {sizes})"
+        self.writer.line(f"{stacked.name} = {array}")
+
+
+class _While(_OfUnknownLength):
+    """`while condition:`"""
+
+    def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
+        self.cond_consts, consts, carry = loop.parts(eqn.invars)
+        super().__init__(primitive, eqn, writer, consts, carry)
+
+    def write(self) -> None:
+        """Write the loop."""
+        cond_jaxpr = self.while_loop.cond_jaxpr
+        condition = InnerWriter(cond_jaxpr, self.writer)
+        invars = cond_jaxpr.jaxpr.invars
+        texts = self.bind_constants()
+        for var, atom in zip(invars, self.cond_consts, strict=False):
+            expression = outer_expression(atom, var.name, self.writer)
+            condition.bind(var, expression)
+            texts.append(expression.text)
+        self.start_carry(texts)
+        counter = self.start_count()
+        for var, name in zip(invars[len(self.cond_consts) :], self.names, strict=True):
+            condition.bind(var, Expression(name))
+        before, test = condition.write_test(cond_jaxpr.jaxpr.outvars[0])
+        body = self.write_body(None, [], "")
+        if counter is not None:
+            body.append(Line(f"{counter} += 1"))
+        if before:
+            stop = Block(f"if not {test.within_not}:", [Line("break")])
+            body = [*before, stop, *body]
+            test = Expression("True")
+        self.writer.statements.append(Block(f"while {test.text}:", body or [Line("pass")]))
+        self.finish_count(counter)
+        self.finish()
+
+
+class _CountingFor(_OfUnknownLength, _For):
+    """`for i in range(start, stop):`, of a while loop that counts."""
+
+    def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
+        num_carry = loop.num_carry - 1
+        consts, carry, self.bounds = split_at(eqn.invars, loop.body_nconsts, num_carry)
+        self.arrays, self.length, self.by_number, self.count = [], "", True, ""
+        _Loop.__init__(self, primitive, eqn, writer, consts, carry)
+
+    def write(self) -> None:
+        """Write the loop."""
+        super().write()
+        self.finish_count(None)
+
+    def steps(self) -> str:
+        start, stop = (outer_expression(atom, None, self.writer).text for atom in self.bounds)
+        self.count = f"max({stop}, 0)" if start == "0" else f"max({stop} - {start}, 0)"
+        return f"range({stop})" if start == "0" else f"range({start}, {stop})"
+
+    def number_of_steps(self) -> str:
+        if self.stacked:
+            return super().number_of_steps()
+        self.keep_names(self.count)
+        return self.count
 
 
 def _only_rows_are_read(var: Var, writer: Writer) -> bool:
