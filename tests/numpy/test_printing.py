@@ -10,6 +10,7 @@ from tests import jax_jaxprs
 from tests.numpy.agreement import VALUES, DispatchingNumPy, traced
 
 
+@jax_jaxprs.compares_with_jax
 @pytest.mark.parametrize(
     "text",
     [
