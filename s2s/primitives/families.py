@@ -228,6 +228,20 @@ class LocallyConstant(Elementwise):
         z = bind(self, *primals)
         return z, Zero(aval(z))
 
+    def fold_truth(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        """The fold of what has no rounding: known values are known, repeated ones found once."""
+        known = self._known_truth(args)
+        return Elementwise.fold_derivative(self, args, producer) if known is None else known
+
+    def _known_truth(self, args: Sequence[Value]) -> Value | None:
+        if not all(map(is_number, args)):
+            return None
+        result = self.abstract(*map(aval, args))
+        if result.dtype != BOOL:
+            return None
+        truth = bool(self.evaluate(*map(number, args)))
+        return Literal(truth if result.weak_type else BOOL.type(truth), result)
+
 
 class Predicate(LocallyConstant):
     """Its result is a boolean."""
@@ -236,6 +250,9 @@ class Predicate(LocallyConstant):
 
     def result_dtype(self, dtype: DType) -> DType:
         return BOOL
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        return self.fold_truth(args, producer)
 
 
 # -- functions of the surface ---------------------------------------------------------------------

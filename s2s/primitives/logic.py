@@ -107,6 +107,9 @@ class Bitwise(LocallyConstant):
 
     kinds = "biu"
 
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        return self.fold_truth(args, producer)
+
 
 class And(Bitwise):
     """x and y: of booleans, or bit by bit."""
