@@ -1,7 +1,20 @@
 """The traced counterparts of NumPy's functions, and the traced array.
 
 `COUNTERPARTS` maps NumPy functions, ufuncs and ufunc methods to what is called instead of them
-under tracing.
+under tracing. What they emit, evaluated, has NumPy's types, and NumPy's values to the last bit.
+These are the exceptions:
+
+- Sums of products in another order, to a few units in the last place of the sum of the products'
+  magnitudes: `dot`, `inner` and `tensordot` of more than two dimensions, `vdot`, `vecdot`, `einsum`,
+  `convolve`, `correlate`. `dot` and `inner` with a number, and `tensordot` over no axes, may give a
+  zero the other sign.
+- One unit in the last place: `float_power` with the exponent 2, 0.5 or -1, and `power` of two
+  numbers where the exponent turns out to be one of these; `mean`, `var` and `std` of 32-bit floats
+  over more than 2**24 elements; `/` of Python ints beyond 2**53.
+- `linalg.norm` without an axis adds in row-major order, NumPy in the order of the memory.
+- `linspace` between arrays, where a step is zero or too small to be a normal number.
+- `average` with weights that sum to zero gives NaN or infinity, where NumPy raises an error.
+- `empty` and `empty_like` give zeros, where NumPy leaves any values.
 """
 
 from __future__ import annotations

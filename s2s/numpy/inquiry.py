@@ -135,12 +135,15 @@ def isneginf(x: Any) -> Value:
     return lax.bitwise_and(lax.isinf(value), lax.signbit(value))
 
 
-@counterpart(np.astype)
 def astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Value:
     """A new array of the elements as another type."""
     value = array_operand(x, "np.astype")
     converted = convert(value, element_type(dtype))
     return another(converted, value) if copy else converted
+
+
+if hasattr(np, "astype"):
+    counterpart(np.astype)(astype)
 
 
 def _conversion(dtype: DType) -> Callable[..., Value]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from s2s.ir.dims import Dim, Size, product
-from s2s.ir.dtypes import FLOAT64, DType
+from s2s.ir.dtypes import FLOAT32, FLOAT64, DType
 from s2s.numpy.arguments import as_axes, shape_text
 from s2s.numpy.arithmetic import absolute, divide, multiply, subtract
 from s2s.numpy.broadcasting import stretched
@@ -52,9 +52,13 @@ def count_of(value: Value, axes: tuple[int, ...]) -> Size:
     return product([shape[axis] for axis in axes])
 
 
-def as_divisor(count: Size, dtype: DType) -> Value:
-    """A number of elements in the element type of what it divides."""
-    return convert(lax.dim_as_value(count) if isinstance(count, Dim) else count, dtype)
+def divided_by_count(value: Value, count: Value) -> Value:
+    """A sum divided by a number of elements, in the element type of the sum."""
+    dtype = aval_of_operand(value).dtype
+    # Half precision has no number for most counts.
+    within = FLOAT64 if dtype == np.float16 else dtype
+    count = lax.dim_as_value(count) if isinstance(count, Dim) else count
+    return convert(lax.div(convert(value, within), convert(count, within)), dtype)
 
 
 @counterpart(np.mean)
@@ -64,11 +68,12 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) 
     own = aval_of_operand(value).dtype
     kind = _as_mean(own, dtype)
     axes = as_axes(axis, len(shape_of(value)), "np.mean")
-    # Half precision is summed in single precision.
-    summed = np.dtype(np.float32) if kind == np.float16 and dtype is None else kind
-    result = total(convert(value, summed), axes, keepdims=keepdims)
-    result = lax.div(result, as_divisor(count_of(value, axes), summed))
-    return convert(result, kind) if summed != kind else result
+    # Half precision is summed in single precision, and a single sum divided in double precision.
+    is_half = kind == np.float16 and dtype is None
+    result = total(convert(value, FLOAT32 if is_half else kind), axes, keepdims=keepdims)
+    if is_half and not shape_of(result):
+        result = convert(result, FLOAT64)
+    return convert(divided_by_count(result, count_of(value, axes)), kind)
 
 
 @counterpart(np.var)
@@ -89,13 +94,12 @@ def var(
     kind = _as_mean(aval_of_operand(value).dtype, dtype)
     count = count_of(value, axes)
     if mean is None:
-        centre = total(convert(value, kind), axes, keepdims=True)
-        centre = lax.div(centre, as_divisor(count, kind))
+        centre = divided_by_count(total(convert(value, kind), axes, keepdims=True), count)
     else:
         centre = operand(mean, "np.var")
     deviations = square(subtract(value, centre))
     result = total(convert(deviations, kind), axes, keepdims=keepdims)
-    return lax.div(result, _freedom(count, ddof, kind))
+    return divided_by_count(result, _freedom(count, ddof))
 
 
 @counterpart(np.std)
@@ -122,16 +126,14 @@ def _degrees(ddof: Any, correction: Any, function: str) -> Any:
     return correction
 
 
-def _freedom(count: Size, ddof: Any, dtype: DType) -> Value:
-    """The count minus `ddof`, at least zero."""
+def _freedom(count: Size, ddof: Any) -> Value:
+    """The count minus `ddof`, at least zero where that is known."""
     if isinstance(ddof, int):
         left = count - ddof
-        if isinstance(left, int):
-            return dtype.type(left if left > 0 else 0)
-        return as_divisor(left, dtype)
+        return 0 if isinstance(left, int) and left < 0 else left
     if isinstance(count, Dim):
-        return convert(subtract(lax.dim_as_value(count), ddof), dtype)
-    return convert(operand(np.maximum(count - ddof, 0)), dtype)
+        return subtract(lax.dim_as_value(count), ddof)
+    return operand(np.maximum(count - ddof, 0))
 
 
 @counterpart(np.average)
@@ -149,7 +151,8 @@ def average(
         if not returned:
             return result
         dtype = aval_of_operand(result).dtype
-        return result, stretched(as_divisor(count_of(value, axes), dtype), shape_of(result))
+        count = operand(count_of(value, axes), "np.average")
+        return result, stretched(convert(count, dtype), shape_of(result))
     weight = array_operand(weights, "np.average")
     kinds = [aval_of_operand(value).dtype, aval_of_operand(weight).dtype]
     kind = np.result_type(*kinds, *([FLOAT64] if kinds[0].kind in "biu" else []))

@@ -21,7 +21,7 @@ def test_a_reduction_of_all_elements(name):
 @pytest.mark.parametrize("name", ["mean", "var", "std", "average", "nansum", "nanmean", "nanprod"])
 def test_a_statistic_of_all_elements(name):
     for array in ARRAYS:
-        if array != "h" and not (name == "nanprod" and array in ("l", "big")):
+        if not (name == "nanprod" and array in ("l", "big")):
             assert_expression_agrees(f"np.{name}({array})")
 
 
@@ -41,7 +41,7 @@ def test_a_reduction_over_axes(name, axis):
 
 def test_sums_of_large_arrays_are_exact():
     x = np.random.default_rng(0).standard_normal((300, 257))
-    for array in (x, x.astype(np.float32), x.T):
+    for array in (x, x.astype(np.float32), x.astype(np.float16), x.T):
         for name in ("sum", "mean", "var", "std"):
             for axis in (None, 0, 1):
                 assert_agrees(lambda x, n=name, a=axis: getattr(np, n)(x, axis=a), array)
