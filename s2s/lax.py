@@ -18,4 +18,9 @@ from s2s.control.solves import (
     custom_linear_solve as custom_linear_solve,
     custom_root as custom_root,
 )
+from s2s.numpy import TracedArray
 from s2s.primitives.functions import *  # noqa: F403
+from s2s.trace import tracer_type
+
+# A body that NumPy's functions and operators are applied in is traced with arrays that have these.
+assert tracer_type == [TracedArray]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.integrate
+import scipy.stats
 import sklearn.datasets
 import sklearn.linear_model
 import sklearn.preprocessing
@@ -228,3 +230,91 @@ def test_arm_reaches_its_target(examples: Examples, isolated_run: IsolatedRun) -
     module = examples.generate("value-and-grad", "robot_arm.py:miss", "robot_arm_value_and_grad.py")
     reached, target = isolated_run(module, REACH_TARGET)
     np.testing.assert_allclose(reached, target, atol=1e-9)
+
+
+FIT_NOISE = """
+import numpy as np
+
+# Newton's method for a function of two variables, its curvature by differences of the slope.
+levels = np.array([0.0, 0.0])
+for _ in range(50):
+    value, slope = module.surprise_value_and_grad(*levels, positions, 0.5)
+    slope = np.array(slope)
+    nearby = [
+        module.surprise_value_and_grad(*(levels + 1e-5 * one), positions, 0.5)[1]
+        for one in np.eye(2)
+    ]
+    curvature = (np.array(nearby) - slope) / 1e-5
+    change = np.linalg.solve(0.5 * (curvature + curvature.T) + 1e-3 * np.eye(2), slope)
+    levels = levels - change / max(1.0, 2.0 * np.abs(change).max())
+    if np.abs(slope).max() < 1e-10:
+        break
+result = levels.tolist(), float(value), np.abs(slope).max()
+"""
+
+
+def surprise_by_hand(drift: float, noise: float, positions: np.ndarray, dt: float) -> float:
+    """From the joint density of all positions instead of one after the other."""
+    number = len(positions)
+    step = np.array([[1.0, dt], [0.0, 1.0]])
+    change = drift * np.array([[dt**3 / 3, dt**2 / 2], [dt**2 / 2, dt]])
+    mean, covariance = np.array([positions[0], 0.0]), 10.0 * np.eye(2)
+    means, joint = np.empty(number), noise * np.eye(number)
+    for i in range(number):
+        mean, covariance = step @ mean, step @ covariance @ step.T + change
+        means[i] = mean[0]
+        cross = covariance
+        for j in range(i, number):
+            joint[i, j] += cross[0, 0]
+            joint[j, i] = joint[i, j]
+            cross = step @ cross
+    density = scipy.stats.multivariate_normal(means, joint)
+    return -density.logpdf(positions) / number
+
+
+def test_noise_is_found_from_measurements(examples: Examples, isolated_run: IsolatedRun) -> None:
+    module = examples.generate(
+        "value-and-grad",
+        "kalman.py:surprise",
+        "kalman_value_and_grad.py",
+        "--wrt",
+        "log_drift,log_noise",
+    )
+    random = np.random.default_rng(0)
+    dt, drift, noise = 0.5, 0.2, 0.05
+    speed = np.cumsum(np.sqrt(drift * dt) * random.normal(size=400))
+    positions = np.cumsum(dt * speed) + np.sqrt(noise) * random.normal(size=400)
+    levels, value, slope = isolated_run(module, FIT_NOISE, {"positions": positions})
+    assert slope < 1e-9
+    # 400 measurements tell the variances to about 20 and 10 percent.
+    np.testing.assert_allclose(np.exp(levels), [drift, noise], rtol=0.4)
+    # The joint density is by an ill-conditioned matrix of 400 rows.
+    assert value == pytest.approx(surprise_by_hand(*np.exp(levels), positions, dt), rel=1e-7)
+
+
+AIM = """
+import numpy as np
+
+velocity = np.array([20.0, 20.0])
+for _ in range(200):
+    value, slope = module.miss_value_and_grad(velocity, 0.01, target, 3.0)
+    velocity = velocity - 0.05 * slope
+result = velocity, float(value)
+"""
+
+
+def test_shot_hits(examples: Examples, isolated_run: IsolatedRun) -> None:
+    module = examples.generate(
+        "value-and-grad", "shooting.py:miss", "shooting_value_and_grad.py", "--wrt", "velocity"
+    )
+    target = np.array([50.0, 5.0])
+    velocity, value = isolated_run(module, AIM, {"target": target})
+    assert value < 1e-12
+
+    def moves(_: float, state: np.ndarray) -> np.ndarray:
+        speed = state[2:]
+        return np.array([*speed, *(np.array([0.0, -9.81]) - 0.01 * np.hypot(*speed) * speed)])
+
+    flight = scipy.integrate.solve_ivp(moves, (0.0, 3.0), [0.0, 0.0, *velocity], rtol=1e-10)
+    # The steps of the example are good to about 1e-3 each.
+    np.testing.assert_allclose(flight.y[:2, -1], target, atol=0.05)
