@@ -5,9 +5,9 @@ under tracing. What they emit, evaluated, has NumPy's types, and NumPy's values 
 These are the exceptions:
 
 - Sums of products in another order, to a few units in the last place of the sum of the products'
-  magnitudes: `dot`, `inner` and `tensordot` of more than two dimensions, `vdot`, `vecdot`, `einsum`,
-  `convolve`, `correlate`. `dot` and `inner` with a number, and `tensordot` over no axes, may give a
-  zero the other sign.
+  magnitudes: `dot`, `inner` and `tensordot` of more than two dimensions, `vdot`, `vecdot`,
+  `einsum`, `convolve`, `correlate`. `dot` and `inner` with a number, and `tensordot` over no axes,
+  may give a zero the other sign.
 - One unit in the last place: `float_power` with the exponent 2, 0.5 or -1, and `power` of two
   numbers where the exponent turns out to be one of these; `mean`, `var` and `std` of 32-bit floats
   over more than 2**24 elements; `/` of Python ints beyond 2**53.
