@@ -23,7 +23,7 @@ from s2s.primitive import BatchAxis
 from s2s.tree import flatten, unflatten
 
 Axes = Any
-"""An int, None, or a container of these that is a prefix of the arguments' or results' structure."""
+"""An int, None, or a container of these: a prefix of the arguments' or results' structure."""
 
 
 class Vmap(Transformed):

@@ -233,7 +233,9 @@ class JvpFunction(Transformed):
         slices = traced.parameter_slices()
 
         def fun(*args: Value) -> list[Value]:
-            by_parameter = dict(zip([p.name for p in parameters], _split(args, parameters)))
+            by_parameter = dict(
+                zip([p.name for p in parameters], _split(args, parameters), strict=True)
+            )
             primals = [x for p in traced.parameters for x in by_parameter[p.name]]
             tangents: dict[int, Value] = {}
             for position, direction in zip(positions, directions, strict=True):
@@ -295,12 +297,16 @@ class VjpFunction(Transformed):
         num_inputs = len(traced.closed.in_avals)
 
         def fun(*args: Value) -> list[Value]:
-            by_parameter = dict(zip([p.name for p in parameters], _split(args, parameters)))
+            by_parameter = dict(
+                zip([p.name for p in parameters], _split(args, parameters), strict=True)
+            )
             primals = [x for p in traced.parameters for x in by_parameter[p.name]]
             return inline(closed, *primals, *by_parameter["y_bar"])
 
         names = [var.name for var in closed.jaxpr.invars]
-        inputs = dict(zip([p.name for p in traced.parameters], _split(names, traced.parameters)))
+        inputs = dict(
+            zip([p.name for p in traced.parameters], _split(names, traced.parameters), strict=True)
+        )
         inputs["y_bar"] = [name or "y_bar" for name in names[num_inputs:]]
         if len(inputs["y_bar"]) == 1:
             inputs["y_bar"] = ["y_bar"]

@@ -1,4 +1,4 @@
-"""jvp, vjp, linearize and linear_transpose: derivatives at a point, as JAX's functions give them."""
+"""jvp, vjp, linearize and linear_transpose: derivatives at a point, as JAX gives them."""
 
 from __future__ import annotations
 

@@ -134,9 +134,7 @@ def _name(fun: Callable[..., Any], options: Options) -> str:
 
 def _with_bounds(
     fun: Callable[..., Any], found: ArgumentTypes, options: Options
-) -> tuple[
-    ArgumentTypes, tuple[GeneratedModule, Artifact | None, Mapping[str, ArgumentType]]
-]:
+) -> tuple[ArgumentTypes, tuple[GeneratedModule, Artifact | None, Mapping[str, ArgumentType]]]:
     """With integers that say how often loops run as arguments, if the trace does not need them."""
     bounds = with_loop_bounds(users_function(fun), found)
     if bounds is not None:

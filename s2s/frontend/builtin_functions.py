@@ -158,7 +158,9 @@ def _reversed(part: Any) -> Any:
 @_replaces(map, table=always)
 def _map(function: Any, *parts: Any) -> Any:
     called = functools.partial(call, function)
-    items = mapped_items(parts[0], called) if len(parts) == 1 and is_traced_inside(parts[0]) else None
+    items = (
+        mapped_items(parts[0], called) if len(parts) == 1 and is_traced_inside(parts[0]) else None
+    )
     return map(called, *parts) if items is None else items
 
 

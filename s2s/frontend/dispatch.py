@@ -197,12 +197,13 @@ def _call_method(method: MethodType, args: Arguments, kwargs: Keywords) -> Any:
 
 def _call_builtin(function: Any, args: Arguments, kwargs: Keywords) -> Any:
     owner: Any = function.__self__
+    kind = cast("type", type(owner))
     if isinstance(owner, np.ndarray):
         return _call_array_method(function, args, kwargs)
     if owner is not None and not isinstance(owner, (ModuleType, type, *_UNCHANGING)):
         changing(owner)
-    if type(owner) in (list, dict, set):
-        leaks.stored((args, kwargs), f"a {type(owner).__name__}")
+    if kind in (list, dict, set):
+        leaks.stored((args, kwargs), f"a {kind.__name__}")
     return _call_library(function, args, kwargs)
 
 
@@ -237,7 +238,7 @@ def _call_descriptor(method: Any, args: Arguments, kwargs: Keywords) -> Any:
     if isinstance(owner, (list, dict, set)):
         changing(owner)
     if method.__name__ in ("__setattr__", "__setitem__", "append", "update"):
-        leaks.stored(rest, f"a {type(owner).__name__}")
+        leaks.stored(rest, f"a {type(args[0]).__name__}")
     return _call_library(method, args, kwargs)
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from types import CellType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -129,7 +129,7 @@ def inplace(symbol: str, left: Any, right: Any) -> Any:
         return IN_PLACE[symbol](left, right)
     if isinstance(left, np.ndarray):
         if is_traced_inside(right):
-            if np.ndim(left) == 0:
+            if left.ndim == 0:
                 return OPERATORS[symbol[:-1]](left, right)
             require_traced(left)
         leaks.changed(left, "an array")
@@ -151,7 +151,7 @@ def set_item(value: Any, container: Any, index: Any) -> None:
         else:
             changing(container)
             leaks.stored(value, f"a {type(container).__name__}")
-    container[index] = value
+    cast("Any", container)[index] = value
 
 
 def delete_item(container: Any, index: Any) -> None:

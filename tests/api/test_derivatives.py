@@ -103,7 +103,7 @@ def test_arguments_of_other_types_are_traced_anew():
 
 @pytest.mark.parametrize("order", range(1, 6))
 def test_higher_derivatives(order):
-    f = g = lambda x: np.sin(x) * np.exp(2.0 * x)  # noqa: E731
+    f = g = lambda x: np.sin(x) * np.exp(2.0 * x)
     expected = in_jax(f)
     for _ in range(order):
         f, expected = s2s.grad(f), jax.grad(expected)
@@ -120,9 +120,7 @@ def test_grad_inside_of_a_function():
 
         return jnp.sum(jax.grad(in_jax(loss))(w, x) ** 2)
 
-    np.testing.assert_allclose(
-        s2s.grad(norm_of_gradient)(W, X), jax.grad(expected)(W, X), **CLOSE
-    )
+    np.testing.assert_allclose(s2s.grad(norm_of_gradient)(W, X), jax.grad(expected)(W, X), **CLOSE)
 
 
 def test_no_perturbation_confusion():
@@ -155,13 +153,13 @@ def test_a_result_that_does_not_depend_on_the_argument():
 
 
 def test_errors():
-    with pytest.raises(UserError, match="needs a single number as its value.*jacrev"):
+    with pytest.raises(UserError, match=r"needs a single number as its value.*jacrev"):
         s2s.grad(lambda x: x * 2.0)(W)
     with pytest.raises(UserError, match="there is no parameter 'v'"):
         s2s.grad(loss, argnums="v")(W, X)
     with pytest.raises(UserError, match="there is no parameter number 2"):
         s2s.grad(loss, argnums=2)(W, X)
-    with pytest.raises(UserError, match="needs floating-point values.*i64"):
+    with pytest.raises(UserError, match=r"needs floating-point values.*i64"):
         s2s.grad(loss)(np.arange(3), X)
     with pytest.raises(UserError, match="must return a pair"):
         s2s.grad(loss, has_aux=True)(W, X)

@@ -35,7 +35,9 @@ def test_integers_are_traced_unless_static():
 
 
 def test_eval_shape():
-    found = s2s.eval_shape(s2s.grad(loss, (0, 1)), np.ones(3, np.float32), np.ones((2, 3), np.float32))
+    found = s2s.eval_shape(
+        s2s.grad(loss, (0, 1)), np.ones(3, np.float32), np.ones((2, 3), np.float32)
+    )
     f32 = np.dtype(np.float32)
     assert found == (s2s.ShapedArray((3,), f32), s2s.ShapedArray((2, 3), f32))
 

@@ -35,8 +35,8 @@ def test_linearize_agrees_with_differences() -> None:
     known = evaluate(lin.known, *args)
     y_dots = evaluate(lin.linear, *known[2:], *dots)
     h = 1e-6
-    above = evaluate(before, *[x + h * t for x, t in zip(args, dots)])
-    below = evaluate(before, *[x - h * t for x, t in zip(args, dots)])
+    above = evaluate(before, *[x + h * t for x, t in zip(args, dots, strict=True)])
+    below = evaluate(before, *[x - h * t for x, t in zip(args, dots, strict=True)])
     for found, up, down in zip(y_dots, above, below, strict=True):
         np.testing.assert_allclose(found, (up - down) / (2 * h), rtol=1e-8)
 

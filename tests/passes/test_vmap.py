@@ -41,7 +41,10 @@ def test_batch_is_a_loop(in_axes: tuple[int | None, int | None], out_axis: int) 
     rows = [
         evaluate(
             before,
-            *[a if axis is None else np.take(a, i, axis) for a, axis in zip(args, in_axes)],
+            *[
+                a if axis is None else np.take(a, i, axis)
+                for a, axis in zip(args, in_axes, strict=True)
+            ],
         )[0]
         for i in range(6)
     ]

@@ -351,7 +351,7 @@ def _merged_value(arms: Sequence[Arm], merging: Merging) -> Merged | None:
     try:
         found = merging.merge(values)
         for row in merging.outputs[start:]:
-            joined(row, lambda i: _where(arms[i], row[i], i))
+            joined(row, lambda i, row=row: _where(arms[i], row[i], i))
     except Unlike as error:
         raise _differs("the result", error, arms[0].line) from None
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from s2s.frontend.control_flow.iteration import items_of, mapped_items
 from s2s.frontend.control_flow.loops import SHORT, for_loop
@@ -24,7 +24,7 @@ def comprehension(iterable: Any, function: Callable[[Any], Any]) -> Any:
         value = function(item)
         if isinstance(outs, list):
             changing(outs)
-        outs.append(value)
+        cast("Any", outs).append(value)
 
     for_loop(items, body, (), None, None)
     return outs

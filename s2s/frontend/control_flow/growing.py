@@ -80,7 +80,7 @@ class StackedList:
         self.array = concatenate([self.array, stack([item])])
 
     def __getitem__(self, index: Any) -> Any:
-        found = self.array[index]  # type: ignore[index]
+        found = cast("Any", self.array)[index]
         return StackedList(found) if isinstance(index, slice) else found
 
     def __iter__(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from s2s.ir.dims import Dim, same_size
 from s2s.numpy.registry import mistake
@@ -145,7 +145,7 @@ def items_of(value: Any) -> Items | None:
     if isinstance(value, Tracer) and value.aval.shape:
         return Items(value.aval.shape[0], [Rows(value)], _only)
     if hasattr(value, "as_items"):
-        return value.as_items()
+        return cast("Any", value).as_items()
     return None
 
 
@@ -236,7 +236,7 @@ def mapped_items(part: Any, function: Callable[[Any], Any]) -> Items | None:
 def _listed(part: Any) -> Items | None:
     if not isinstance(part, (list, tuple)):
         return None
-    values: Sequence[Any] = part  # type: ignore[assignment]
+    values = cast("Sequence[Any]", part)
     return Items(len(values), [Listed(values)], _only)
 
 

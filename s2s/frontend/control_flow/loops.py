@@ -118,7 +118,7 @@ def _are_scalars(recording: Recording) -> bool:
         for leaf in flatten(value)[0]:
             if isinstance(leaf, Tracer) and leaf.aval.shape:
                 return False
-            if isinstance(leaf, np.ndarray) and np.ndim(leaf):
+            if isinstance(leaf, np.ndarray) and leaf.ndim:
                 return False
     return True
 

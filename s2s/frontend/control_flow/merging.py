@@ -56,7 +56,9 @@ def is_numeric(leaf: Any) -> bool:
     """Whether a leaf can be a value of the jaxpr."""
     if isinstance(leaf, (Tracer, Dim, Absent)) or type(leaf) in PYTHON_SCALARS:
         return True
-    return isinstance(leaf, (np.ndarray, np.generic)) and np.result_type(leaf) in SHORT_NAMES
+    if not isinstance(leaf, (np.ndarray, np.generic)):
+        return False
+    return np.result_type(cast("Any", leaf)) in SHORT_NAMES
 
 
 def is_same(a: Any, b: Any) -> bool:
@@ -68,7 +70,7 @@ def is_same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, (int, float, complex, str, bytes, np.generic)):
-        return repr(a) == repr(b)
+        return repr(cast("object", a)) == repr(b)
     return isinstance(a, Dim) and str(a) == str(b)
 
 
@@ -118,8 +120,8 @@ def _lives_inside(leaf: Any, values: Sequence[Any]) -> bool:
 
 def _described(value: Any) -> str:
     if isinstance(value, (list, tuple, dict)):
-        size = len(cast("Sequence[Any]", value))
-        return f"a {type(value).__name__} of {size} items"
+        items = cast("Sequence[Any]", value)
+        return f"a {type(items).__name__} of {len(items)} items"
     return (
         "None"
         if value is None

@@ -83,10 +83,11 @@ class Contents:
         if isinstance(owner, Tracer):
             return tracer_of(owner.builder, owner.variable)
         if isinstance(owner, (list, dict, set)):
-            return type(owner)(owner) if type(owner) in (list, dict, set) else _UNKNOWN
+            items = cast("Any", owner)
+            return type(items)(items) if type(items) in (list, dict, set) else _UNKNOWN
         if isinstance(owner, np.ndarray):
-            return owner.copy()
-        return dict(vars(owner)) if hasattr(owner, "__dict__") else _UNKNOWN
+            return cast("Any", owner).copy()
+        return dict(vars(cast("object", owner))) if hasattr(owner, "__dict__") else _UNKNOWN
 
     def write(self, value: Any) -> None:
         owner = self.owner
@@ -102,11 +103,13 @@ class Contents:
                 )
             owner[...] = value
         elif isinstance(owner, (dict, set)):
-            owner.clear()
-            owner.update(value)
+            items = cast("Any", owner)
+            items.clear()
+            items.update(value)
         elif value is not _UNKNOWN:
-            vars(owner).clear()
-            vars(owner).update(value)
+            attributes = vars(cast("object", owner))
+            attributes.clear()
+            attributes.update(value)
 
 
 _UNKNOWN = Missing()
@@ -314,7 +317,7 @@ def _reachable(functions: Iterable[Callable[..., Any]]) -> set[Hashable]:
         elif isinstance(value, MethodType):
             stack += [value.__self__, value.__func__]
         elif hasattr(value, "__dict__") and type(value).__module__ != "builtins":
-            stack.extend(vars(value).values())
+            stack.extend(vars(cast("object", value)).values())
     return set(seen)
 
 

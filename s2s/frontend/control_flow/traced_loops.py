@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from s2s.control.bodies import explicit_consts
 from s2s.control.scan import Scan
@@ -223,7 +223,8 @@ class Loop:
             and not self._is_unchanged(key, step)
         ]
         for key in new:
-            self._grow(key, step) or self._carry(key)
+            if not self._grow(key, step):
+                self._carry(key)
         if new:
             raise Changed
         changed = False
@@ -243,16 +244,17 @@ class Loop:
         slot = self.recording.slots[key]
         if not isinstance(slot, Contents) or not isinstance(slot.owner, list):
             return False
+        owner = cast("list[Any]", slot.owner)
         old: list[Any] = self.recording.before[key]
         new: list[Any] = step.after[key]
         if len(new) <= len(old) or not all(a is b for a, b in zip(old, new, strict=False)):
             return False
         if self.items is None or step.outcome is not None or isinstance(self._length(), Tracer):
             raise Unlike("a list grows in it, and its number of steps is not known before it runs")
-        holders = [k for k, cell in self.sole.items() if cell is slot.owner]
+        holders = [k for k, cell in self.sole.items() if cell is owner]
         if len(holders) != 1:
             raise Unlike("a list grows in it, which is used under several names")
-        self.growing[holders[0]] = Growing(slot.owner)
+        self.growing[holders[0]] = Growing(owner)
         del self.recording.slots[key], self.recording.before[key]
         return True
 

@@ -122,7 +122,8 @@ class Blocks(Expressions):
                 given += [step, names, second, rest_block]
                 definitions = [condition, *steps, *otherwise, *after]
                 return definitions, self.hook("while_loop", *given, at=statement)
-        raise AssertionError(statement)
+            case _:
+                raise AssertionError(statement)
 
     def part(
         self, name: str, statements: Sequence[ast.stmt], at: ast.stmt
@@ -165,9 +166,8 @@ class Blocks(Expressions):
         body = [*self.declarations(list(bound), at), *converted, *self.block(statements)]
         self.place = outer
         arguments = arguments_of([HOOK + parameter for parameter in parameters], at)
-        definition = ast.FunctionDef(HOOK + name, arguments, body, [])
-        if hasattr(definition, "type_params"):
-            definition.type_params = []  # Python 3.12 and newer
+        # Python 3.11, which has no type parameters, keeps the list as an attribute nothing reads.
+        definition = ast.FunctionDef(HOOK + name, arguments, body, [], type_params=[])
         return placed(definition, at)
 
     def declarations(self, names: Sequence[str], at: ast.stmt) -> list[ast.stmt]:

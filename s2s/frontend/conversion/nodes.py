@@ -66,7 +66,7 @@ class Place:
     is_block: bool = False
     """Whether it is in a block that has become a function."""
     is_nested: bool = False
-    """Whether the end of the statements is not the end of the function: in `with`, `try`, `match`."""
+    """Whether the end of the statements is not that of the function: in `with`, `try`, `match`."""
     in_loop: bool = False
     """Whether `break` and `continue` are those of a loop that Python runs itself."""
 
