@@ -42,7 +42,7 @@ from s2s.ir.dims import Dim
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, DType
 from s2s.ir.jaxpr import Source, Var
 from s2s.primitive import Value
-from s2s.trace import Tracer, builder_in_force, make, named
+from s2s.trace import Tracer, builder_in_force, make
 from s2s.tree import TreeDef, flatten, leaf_paths
 
 assert builtin_functions and math_functions  # imported for what they register
@@ -79,7 +79,6 @@ def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTy
 
     def flat(*values: Value) -> Sequence[Value]:
         watch.builder = builder_in_force()
-        _name_global_arrays(function)
         given = [value.variable for value in values]
         args, kwargs = _arguments(parameters, values)
         found = dispatch.call(function, *args, **kwargs)
@@ -114,14 +113,6 @@ def _changed_parameters(
 
 
 user_functions.calling[0] = dispatch.call
-
-
-def _name_global_arrays(function: Callable[..., Any]) -> None:
-    """The arrays of the user's module keep their names where the function uses them."""
-    module: dict[str, Any] = getattr(innermost_function(function), "__globals__", {})
-    for name, value in module.items():
-        if type(value) is np.ndarray:
-            named(value, name)
 
 
 def call_user(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
