@@ -196,8 +196,8 @@ def _call_method(method: MethodType, args: Arguments, kwargs: Keywords) -> Any:
 
 
 def _call_builtin(function: Any, args: Arguments, kwargs: Keywords) -> Any:
-    owner: Any = function.__self__
-    kind = cast("type", type(owner))
+    owner = cast("object", function.__self__)
+    kind = type(owner)
     if isinstance(owner, np.ndarray):
         return _call_array_method(function, args, kwargs)
     if owner is not None and not isinstance(owner, (ModuleType, type, *_UNCHANGING)):
