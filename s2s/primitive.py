@@ -124,6 +124,8 @@ class Primitive:
     is_cheap: ClassVar[bool] = False
     """Whether computing it again costs about as much as reading a kept result (elementwise, views).
     Loops recompute such values in their backward part rather than keep them for each step."""
+    is_loop: ClassVar[bool] = False
+    """Whether it runs its jaxprs any number of times."""
     is_call: ClassVar[bool] = False
     """Whether it does no more than call its `jaxpr` parameter, which has a `name` (jit). Jaxprs
     then print the callee with the variable names of the operands and results."""

@@ -185,7 +185,7 @@ class _Build:
         }
         self.counters: dict[Var, Literal] = {}
         if not loop.reverse:
-            self.counters = _counters(self.eqns, self.carry_in, self.carry_out)
+            self.counters = counters(self.eqns, self.carry_in, self.carry_out)
         self.invariant = _invariant(self.eqns, self.const_in)
         self.kept = self._choose(parts.residuals)
 
@@ -331,7 +331,7 @@ def _rows(array: Value, start: Size, stop: Size) -> Value:
     return slice(array, (start, *[0] * len(rest)), (stop, *rest))
 
 
-def _counters(
+def counters(
     eqns: Sequence[JaxprEqn], carry_in: Sequence[Var], carry_out: Sequence[Atom]
 ) -> dict[Var, Literal]:
     """The carried integers that grow by a fixed number in each step, and that number."""

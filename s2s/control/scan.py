@@ -35,7 +35,7 @@ from s2s.primitive import BatchAxis, Linear, PartialEval, Producer, Value, Zero
 from s2s.primitives.core import instantiate, move_batch_axis
 from s2s.primitives.families import add_any
 from s2s.primitives.reductions import reduce_max
-from s2s.trace import aval, bind, copy_equation, evaluate, make, named, phase, walk
+from s2s.trace import aval, bind, evaluate, inline, make, named, phase
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,7 @@ class Scan(HigherOrder):
     counted: bool = False
 
     name = "scan"
+    is_loop = True
 
     def printed_parameters(self) -> Mapping[str, Any]:
         parameters = self.parameters()
@@ -363,7 +364,6 @@ def _accumulating(
     fixed_xs = chosen(xs, inverted(linear[2]))
     summed = chosen(consts, found[0])
     carried = chosen(carry, cotangents[0])
-    given_carry = cotangents[0]
     bars = backward.jaxpr.invars[len(fixed) + len(fixed_xs) + len(carried) :]
     invars = [*fixed, *summed, *carried, *bars, *fixed_xs]
     names = [
@@ -372,41 +372,22 @@ def _accumulating(
         *[var.name for var in (*bars, *fixed_xs)],
     ]
 
-    num_sums = len(summed)
-    const_bars = backward.jaxpr.outvars[:num_sums]
-
     def fun(*args: Value) -> list[Value]:
         consts_in, sums, carry_bars, y_bars, xs_in = split_at(
-            args, len(fixed), num_sums, len(carried), len(bars)
+            args, len(fixed), len(summed), len(carried), len(bars)
         )
-        left = set(range(num_sums))
-
-        def accumulate(position: int, bar: Value) -> None:
-            left.remove(position)
-            sums[position] = add_any(sums[position], bar)
-            name = cotangent_name(summed[position].name)
-            if name is not None:
-                named(sums[position], name)
-
-        def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
-            results = copy_equation(eqn, operands)
-            # What a step contributes is added where it is computed; the sum has the name.
-            for var, bar in zip(eqn.outvars, results, strict=True):
-                for position in [i for i in left if const_bars[i] is var]:
-                    bar.variable.name = None
-                    accumulate(position, bar)
-            return results
-
+        results = inline(backward, *consts_in, *xs_in, *carry_bars, *y_bars)
+        const_bars, entering, x_bars = split_at(results, len(summed), sum(found[1]))
         with phase("cotangent"):
-            given = [*consts_in, *xs_in, *carry_bars, *y_bars]
-            results = walk(backward, given, step)
-            for position in sorted(left):
-                accumulate(position, results[position])
-            entering, x_bars = split_at(results[num_sums:], sum(found[1]))
+            sums = [add_any(total, bar) for total, bar in zip(sums, const_bars, strict=True)]
+            for total, var in zip(sums, summed, strict=True):
+                name = cotangent_name(var.name)
+                if name is not None:
+                    named(total, name)
             next_bars = iter(entering)
             carry_bars = [
                 next(next_bars) if on else instantiate(Zero(var.aval))
-                for var, on, is_carried in zip(carry, found[1], given_carry, strict=True)
+                for var, on, is_carried in zip(carry, found[1], cotangents[0], strict=True)
                 if is_carried
             ]
         return [*sums, *carry_bars, *x_bars]

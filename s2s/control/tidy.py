@@ -7,13 +7,16 @@ that does not change from step to step is computed once, before the loop.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from s2s.control.bodies import explicit_consts
-from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
+from s2s.control.higher_order import per_jaxpr
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from s2s.primitive import Producer, Value
 from s2s.primitives.core import BroadcastInDim, broadcast_in_dim
+from s2s.primitives.families import AddAny
 from s2s.primitives.structural import defined_by, is_number
 from s2s.trace import Tracer, aval, copy_equation, make, walk
 
@@ -112,6 +115,43 @@ def hoisted(body: ClosedJaxpr, constants: dict[Var, Value]) -> dict[Var, Value]:
     return {
         var: values[var] for eqn in moved if not read.isdisjoint(eqn.outvars) for var in eqn.outvars
     }
+
+
+@per_jaxpr
+def with_sums_placed(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The same jaxpr, in which what is added to an input is added where it is computed.
+
+    The terms of a sum of cotangents then stand under the line that they come from, and the sum has
+    the name alone. The same object if they do already.
+    """
+    jaxpr = closed.jaxpr
+    inputs = set(jaxpr.invars)
+    producers = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+    uses = Counter(atom for eqn in jaxpr.eqns for atom in eqn.invars)
+    uses.update(jaxpr.outvars)
+    behind: dict[int, list[JaxprEqn]] = {}
+    moved: set[int] = set()
+    for eqn in jaxpr.eqns:
+        if not isinstance(eqn.primitive, AddAny) or eqn.invars[0] not in inputs:
+            continue
+        total, term = eqn.invars
+        if isinstance(term, Literal) or uses[total] > 1:
+            continue
+        producer = producers.get(term)
+        if producer is not None:
+            placed = JaxprEqn(eqn.primitive, eqn.invars, eqn.outvars, producer.source, eqn.phase)
+            behind.setdefault(id(producer), []).append(placed)
+            moved.add(id(eqn))
+            term.name = None
+    eqns: list[JaxprEqn] = []
+    for eqn in jaxpr.eqns:
+        if id(eqn) not in moved:
+            eqns.append(eqn)
+        eqns.extend(behind.get(id(eqn), ()))
+    alike = zip(eqns, jaxpr.eqns, strict=True)
+    if all(a is b or (a.outvars == b.outvars and a.source == b.source) for a, b in alike):
+        return closed
+    return ClosedJaxpr(Jaxpr(jaxpr.constvars, jaxpr.invars, eqns, jaxpr.outvars), closed.consts)
 
 
 def repeated(value: Value, length: Any) -> Value:

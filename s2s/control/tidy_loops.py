@@ -7,11 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from s2s.control.bodies import split_at
-from s2s.control.tidy import Operands, hoisted, rebuilt, repeated
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, Var
+from s2s.control.loop_split import counters
+from s2s.control.tidy import Operands, Source, hoisted, rebuilt, repeated, with_sums_placed
+from s2s.ir.dims import Dim, Size
+from s2s.ir.dtypes import INT64
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, ShapedArray, Var
 from s2s.primitive import Producer, Value
 from s2s.primitives.core import BroadcastInDim, broadcast_in_dim
-from s2s.primitives.structural import defined_by, is_number
+from s2s.primitives.functions import add, dim_as_value, iota, mul
+from s2s.primitives.structural import defined_by, is_number, number
 from s2s.trace import aval, bind
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ def tidied_scan(
     scan: Scan, args: Sequence[Value], producer: Producer, tidy: Tidy
 ) -> Sequence[Value] | None:
     """The results of a scan by a tidier one; None if there is nothing to tidy."""
-    body = tidy(scan.jaxpr)
+    body = with_sums_placed(tidy(scan.jaxpr))
     count, consts, carry, xs = scan.parts(args)
     const_vars, carry_vars, xs_vars = split_at(body.jaxpr.invars, len(consts), len(carry))[:3]
     carry_outs, y_outs = split_at(body.jaxpr.outvars, len(carry))
@@ -39,7 +43,12 @@ def tidied_scan(
 
     constants, carried, stacked = (Operands(producer) for _ in range(3))
     sources = {var: constants.constant(value, var) for var, value in fixed.items()}
-    moving = [i for i, var in enumerate(carry_vars) if var not in fixed]
+    counting = _counting(scan, body, carry_vars, carry)
+    if counting:
+        numbers = iota(INT64, (scan.length,))
+        number = stacked.shared(numbers, Var(ShapedArray((), INT64)))
+        sources.update({v: _counter(number, *count) for v, count in counting.items()})
+    moving = [i for i, var in enumerate(carry_vars) if var not in sources]
     sources.update({carry_vars[i]: carried.append(carry[i], carry_vars[i]) for i in moving})
     sources.update({v: stacked.shared(x, v) for v, x in rows.items() if v not in fixed})
     carried.offset = len(constants.values)
@@ -69,8 +78,46 @@ def tidied_scan(
     operands = [*count, *constants.values, *carried.values, *stacked.values]
     again = tidied_scan(new, operands, producer, tidy)
     results = iter(bind(new, *operands) if again is None else again)
-    finals = [next(results) if i in moving else carry[i] for i in range(len(carry))]
+    finals = [
+        next(results)
+        if i in moving
+        else _after(*counting[var], scan.length)
+        if var in counting
+        else carry[i]
+        for i, var in enumerate(carry_vars)
+    ]
     return [*finals, *[known_ys[i] if i in known_ys else next(results) for i in range(len(y_outs))]]
+
+
+def _counting(
+    scan: Scan, body: ClosedJaxpr, variables: Sequence[Var], values: Sequence[Value]
+) -> dict[Var, tuple[int, int]]:
+    """The carried integers that are known from the number of the step: their start and step."""
+    if scan.reverse:
+        return {}
+    found = counters(body.eqns, variables, body.jaxpr.outvars[: len(variables)])
+    return {
+        var: (int(number(value)), int(found[var].value))
+        for var, value in zip(variables, values, strict=True)
+        if var in found and is_number(value)
+    }
+
+
+def _counter(steps: Source, start: int, step: int) -> Source:
+    """A carried integer, from the number of the step."""
+
+    def source(inputs: Sequence[Value]) -> Value:
+        value = steps(inputs)
+        value = value if step == 1 else mul(value, step)
+        return value if start == 0 else add(value, start)
+
+    return source
+
+
+def _after(start: int, step: int, length: Size) -> Value:
+    """A carried integer after the last step."""
+    steps = dim_as_value(length)
+    return add(mul(steps, step), start) if isinstance(length, Dim) else start + step * length
 
 
 def tidied_while(

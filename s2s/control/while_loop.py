@@ -64,6 +64,7 @@ class While(HigherOrder):
     steps: Dim | None = None
 
     name = "while"
+    is_loop = True
 
     def printed_parameters(self) -> Mapping[str, Any]:
         parameters = self.parameters()

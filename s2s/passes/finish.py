@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from s2s.ir.check import check
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
@@ -30,10 +31,12 @@ def _finished_once(closed: ClosedJaxpr) -> ClosedJaxpr:
     calls: Counter[Primitive] = Counter()
     _count_calls(closed, calls, set())
 
-    def replace(primitive: Primitive, operands: Sequence[Value]) -> Sequence[Value] | None:
+    def replace(primitive: Primitive, operands: Operands, in_loop: bool) -> Results:
         if primitive.is_call and calls[primitive] == 1:
             return inline_call(with_fresh_dimensions(primitive.jaxprs[0]), *operands)
-        return primitive.finish(operands)
+        results = primitive.finish(operands)
+        # A loop has the forward part of a step no longer when it runs the backward one.
+        return primitive.unpack(operands) if results is None and in_loop else results
 
     return _replaced(closed, replace, {})
 
@@ -45,7 +48,7 @@ def unpack(closed: ClosedJaxpr) -> ClosedJaxpr:
     after:   { lambda ; x:f64[] t:f64[]. let a:f64[] = cos x; b:f64[] = mul t a in (b,) }
     """
 
-    def replace(primitive: Primitive, operands: Sequence[Value]) -> Sequence[Value] | None:
+    def replace(primitive: Primitive, operands: Operands, in_loop: bool) -> Results:
         return primitive.unpack(operands)
 
     while (new := _replaced(closed, replace, {})) is not closed:
@@ -66,30 +69,34 @@ def _count_calls(closed: ClosedJaxpr, calls: Counter[Primitive], seen: set[Primi
             _count_calls(jaxpr, calls, seen)
 
 
-Replace = Callable[[Primitive, Sequence[Value]], Sequence[Value] | None]
+Operands: TypeAlias = "Sequence[Value]"
+Results: TypeAlias = "Sequence[Value] | None"
+Replace = Callable[[Primitive, Operands, bool], Results]
+Done = dict[tuple[ClosedJaxpr, bool], ClosedJaxpr]
 
 
 def _replaced(
-    closed: ClosedJaxpr, replace: Replace, done: dict[ClosedJaxpr, ClosedJaxpr]
+    closed: ClosedJaxpr, replace: Replace, done: Done, in_loop: bool = False
 ) -> ClosedJaxpr:
     """The jaxpr with equations replaced, here and in all bodies; the same object if none is.
 
     `done` has the bodies that were met before.
     """
-    if closed in done:
-        return done[closed]
+    if (closed, in_loop) in done:
+        return done[closed, in_loop]
     changed = False
 
     def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
         nonlocal changed
-        results = replace(eqn.primitive, operands)
+        results = replace(eqn.primitive, operands, in_loop)
         if results is not None:
             changed = True
             hand_on_names(results, eqn.outvars)
             return results
         if not eqn.primitive.jaxprs:
             return copy_equation(eqn, operands)
-        primitive = eqn.primitive.with_jaxprs(lambda jaxpr: _replaced(jaxpr, replace, done))
+        inside = in_loop or eqn.primitive.is_loop
+        primitive = eqn.primitive.with_jaxprs(lambda j: _replaced(j, replace, done, inside))
         changed = changed or primitive is not eqn.primitive
         return copy_equation(
             JaxprEqn(primitive, eqn.invars, eqn.outvars, eqn.source, eqn.phase), operands
@@ -102,5 +109,5 @@ def _replaced(
     )
     if changed:
         check(made.jaxpr)
-    done[closed] = made if changed else closed
-    return done[closed]
+    done[closed, in_loop] = made if changed else closed
+    return done[closed, in_loop]

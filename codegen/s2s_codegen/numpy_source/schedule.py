@@ -84,9 +84,13 @@ def _split(
         eqn = jaxpr.eqns[number]
         if backward[number]:
             continue
-        is_user_s = eqn.phase == "primal" and any(
-            var in results if var.name is None else not var.name.endswith("_bar")
-            for var in eqn.outvars
+        # Loops and branches stay where the user has them.
+        is_user_s = eqn.phase == "primal" and (
+            eqn.primitive.multiple_results
+            or any(
+                var in results if var.name is None else not var.name.endswith("_bar")
+                for var in eqn.outvars
+            )
         )
         if is_user_s or eqn.primitive.has_effect or not inputs.isdisjoint(eqn.outvars):
             forward.append(eqn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from s2s.ir.dims import names_of, same_shape
@@ -170,7 +170,9 @@ class Writer:
         plan = self.scope.plan
         if isinstance(atom, Literal) or atom in plan.inlined or atom in self.scope.shapes:
             return False
-        if atom.name is None or atom.name != var.name or atom.aval != var.aval:
+        if atom not in self.scope.names:
+            return False
+        if atom.aval != var.aval or self.scope.names[atom] != self.hint(self.definitions[var], var):
             return False
         if not self.is_dead(atom):
             return False
@@ -383,12 +385,21 @@ def identifier(name: str) -> str:
     return f"value_{text}" if text[0].isdigit() else text
 
 
+def _names_given(jaxpr: Jaxpr) -> Iterator[str]:
+    """The names of the variables of a jaxpr, and of the bodies in it."""
+    for eqn in jaxpr.eqns:
+        yield from (var.name for var in eqn.outvars if var.name is not None)
+        for body in eqn.primitive.jaxprs:
+            yield from (var.name for var in body.jaxpr.invars if var.name is not None)
+            yield from _names_given(body.jaxpr)
+
+
 def name_sizes(jaxpr: Jaxpr, names: Names) -> dict[str, str]:
     """What each named dimension of the inputs is called, in the order in which shapes have them.
 
     The user's variables keep their names: a dimension of the same name is called `n_size`.
     """
-    user_s = {identifier(v.name) for eqn in jaxpr.eqns for v in eqn.outvars if v.name is not None}
+    user_s = set(map(identifier, _names_given(jaxpr)))
     ordered: list[str] = []
     for var in jaxpr.invars:
         place = len(ordered)
