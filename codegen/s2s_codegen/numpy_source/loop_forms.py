@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
-from s2s.ir.dims import Size, same_size
+from s2s.ir.dims import Dim, Size, same_size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from s2s.primitive import Primitive
 from s2s.primitives.arithmetic import Add
@@ -40,7 +40,7 @@ class WrittenLoop(Primitive):
     loop: Scan | While
     body: ClosedJaxpr
     """One step of the loop. That of a counting loop has the counter as its only x."""
-    offsets: tuple[Size | None, ...]
+    offsets: tuple[int | Dim | None, ...]
     starts: tuple[int | None, ...]
     is_counting: bool = False
     """Whether it is a while loop written as a `for` loop: the last two operands are the bounds."""
