@@ -13,7 +13,7 @@ from s2s.api.pullbacks import (
     vjp as vjp,
 )
 from s2s.api.source import source as source
-from s2s.control import policies as checkpoint_policies  # noqa: F401
+from s2s.control import policies
 from s2s.control.applications import SymbolicZero as SymbolicZero
 from s2s.control.checkpoint import (
     checkpoint as checkpoint,
@@ -27,3 +27,5 @@ from s2s.frontend.load import load as load
 from s2s.ir.jaxpr import ShapedArray as ShapedArray
 from s2s.language import parse_jaxpr as parse_jaxpr
 from s2s.primitives.identity import stop_gradient as stop_gradient
+
+checkpoint_policies = policies
