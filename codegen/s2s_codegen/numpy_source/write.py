@@ -172,7 +172,10 @@ class Writer:
             return False
         if atom not in self.scope.names:
             return False
-        if atom.aval != var.aval or self.scope.names[atom] != self.hint(self.definitions[var], var):
+        alike = atom.name is not None and atom.name == var.name
+        if not alike and self.scope.names[atom] != self.hint(self.definitions[var], var):
+            return False
+        if atom.aval != var.aval:
             return False
         if not self.is_dead(atom):
             return False
