@@ -28,6 +28,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "logaddexp2": jnp.logaddexp2,
     "copysign": jnp.copysign,
     "round": jnp.round,
+    "isnan": jnp.isnan,
     "stop_gradient": jax.lax.stop_gradient,
     "copy": jnp.copy,
 }
@@ -47,6 +48,7 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "pad": lambda p, x, value: jax.lax.pad(x, value, p.padding_config),
     "concatenate": lambda p, *xs: jnp.concatenate(xs, p.dimension),
     "stack": lambda p, *xs: jnp.stack(xs, p.axis),
+    "empty": lambda p: jnp.empty(p.shape, p.dtype),
     "iota": lambda p: jax.lax.broadcasted_iota(p.dtype, p.shape, p.dimension),
     "linspace": lambda p, x, y: jnp.linspace(x, y, p.num, endpoint=p.endpoint),
     "reduce_sum": lambda p, x: jnp.sum(x, p.axes),
