@@ -259,6 +259,15 @@ class Primitive:
             return Precedence(own + 1) if leads or own is not Precedence.POWER else Precedence.UNARY
         return own if leads else Precedence(own + 1)
 
+    @property
+    def copied_function(self) -> Callable[..., Any] | None:
+        """A function of the user's that `spell` calls by its name, to be copied into modules."""
+        return None
+
+    def composed(self, *operands: Value) -> Any:
+        """The result by other primitives, for targets that have no word of their own for it."""
+        self.missing("composed")
+
     def evaluate(self, *arrays: Any) -> Any:
         """The result on plain NumPy arrays and Python scalars: what `spell` says, executed."""
         return _compiled(self, tuple(map(aval_of, arrays)))(*arrays)

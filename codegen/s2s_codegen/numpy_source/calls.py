@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from s2s.control.jit import Jit
+from s2s.errors import UserError
+from s2s.extend import source_of
 from s2s.ir.dims import dimension, names_of
 from s2s.ir.jaxpr import Jaxpr, JaxprEqn
 from s2s_codegen.numpy_source.entry import Argument, reading_sizes
@@ -47,7 +53,8 @@ def write_callees(callees: Callees) -> list[list[str]]:
         done += 1
         assert isinstance(primitive, Jit)
         functions.append(_function(primitive, name, callees))
-    return functions
+    copied = [copied_function(function, name) for function, name in callees.copied.items()]
+    return [*functions, *copied]
 
 
 def _function(primitive: Jit, function: str, callees: Callees) -> list[str]:
@@ -70,6 +77,35 @@ def _function(primitive: Jit, function: str, callees: Callees) -> list[str]:
     statements: list[Statement] = [*sizes, *body, Line(f"return {', '.join(results)}")]
     parameters = [*passed.values(), *[argument.name for argument in arguments]]
     return [*signature_lines(function, parameters), *format_statements(statements, 1)]
+
+
+def copied_function(function: Callable[..., Any], name: str) -> list[str]:
+    """The lines of a user's function, under a name, without its decorators.
+
+    Raises UserError if it uses what a module that stands for itself does not have.
+    """
+    import black
+
+    text = textwrap.dedent(source_of(function))
+    node = ast.parse(text).body[0]
+    if not isinstance(node, ast.FunctionDef) or inspect.getclosurevars(function).nonlocals:
+        raise UserError(
+            f"{function.__name__} cannot be copied into a generated module: it must be a function "
+            "of its own, with `def`, that uses no variables of another one."
+        )
+    for used, value in inspect.getclosurevars(function).globals.items():
+        if getattr(value, "__name__", None) != _MODULES.get(used):
+            raise UserError(
+                f"{function.__name__} cannot be copied into a generated module, since it uses "
+                f"`{used}`. It may use its arguments, builtins, `np` and `math`."
+            )
+    lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
+    lines[0] = lines[0].replace(f"def {function.__name__}", f"def {name}", 1)
+    return black.format_str("\n".join(lines), mode=black.Mode()).splitlines()
+
+
+_MODULES = {"np": "numpy", "math": "math"}
+"""What a copied function may use, and what it is called there."""
 
 
 def joined(functions: Sequence[Sequence[str]]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,19 +25,32 @@ class Callees:
 
     def __init__(self) -> None:
         self.functions: dict[Primitive, str] = {}
+        self.copied: dict[Callable[..., Any], str] = {}
+        """The functions of the user's that are copied into the module."""
         self.names_taken: set[str] = set()
 
     def name(self, primitive: Primitive, hint: str, names: Names) -> str:
         """What the function that a call is of is called; no variable in `names` is."""
         if primitive not in self.functions:
-            name, number = hint, 0
-            while name in self.names_taken or names.is_taken(name):
-                number += 1
-                name = f"{hint}_{number}"
-            self.names_taken.add(name)
-            self.functions[primitive] = name
+            self.functions[primitive] = self._new_name(hint, names)
         name = self.functions[primitive]
         names.hold(None, name)
+        return name
+
+    def copy(self, function: Callable[..., Any], names: Names) -> str:
+        """What a copied function is called; no variable in `names` is."""
+        if function not in self.copied:
+            self.copied[function] = self._new_name(function.__name__, names)
+        name = self.copied[function]
+        names.hold(None, name)
+        return name
+
+    def _new_name(self, hint: str, names: Names) -> str:
+        name, number = hint, 0
+        while name in self.names_taken or names.is_taken(name):
+            number += 1
+            name = f"{hint}_{number}"
+        self.names_taken.add(name)
         return name
 
 

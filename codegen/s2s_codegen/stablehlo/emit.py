@@ -29,7 +29,7 @@ from s2s.errors import UserError
 from s2s.ir.dims import Dim, FloorDiv, Shape, Size
 from s2s.ir.dtypes import DType
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Source, Var
-from s2s.primitive import Primitive
+from s2s.primitive import Primitive, Value
 from s2s.trace import make
 from s2s_codegen.stablehlo.text import dense, function_type, location, string, tensor_type
 
@@ -273,6 +273,8 @@ def lower(
 
     By default the primitive's `stablehlo` names an operation on operands of the type of the result.
     """
+    if not primitive.stablehlo and _is_composed(primitive):
+        return composition(_composed)(primitive, emitter, operands, results)
     if not primitive.stablehlo:
         raise UserError(
             f"{primitive.name} cannot be written as StableHLO; as a NumPy module it can.",
@@ -285,6 +287,15 @@ def lower(
     ]
     names = ", ".join(x.name for x in full)
     return [emitter.op(f"stablehlo.{primitive.stablehlo} {names} : {tensor_type(result)}", result)]
+
+
+def _composed(primitive: Primitive, *operands: Value) -> Any:
+    return primitive.composed(*operands)
+
+
+def _is_composed(primitive: Primitive) -> bool:
+    """Whether a primitive says how it is made of others."""
+    return type(primitive).composed is not Primitive.composed
 
 
 def composition(

@@ -25,6 +25,9 @@ def spell(primitive: Primitive, eqn: JaxprEqn, scope: Scope) -> Expression:
     for value in primitive.parameters().values():
         _note_sizes(value, scope)
     text = primitive.spell(texts, [atom.aval for atom in eqn.invars])
+    function = primitive.copied_function
+    if function is not None:
+        text = scope.callees.copy(function, scope.names) + text.removeprefix(function.__name__)
     return Expression(text, primitive.precedence)
 
 
