@@ -7,7 +7,7 @@ from typing import Any
 
 from s2s.control.bodies import avals_without
 from s2s.control.scan import Scan
-from s2s.control.user_functions import Body, is_pair, settle_carry, trace_body
+from s2s.control.user_functions import Body, call, is_pair, settle_carry, trace_body
 from s2s.control.while_loop import While
 from s2s.ir.dims import Dim, Size, require_at_least, require_same
 from s2s.ir.dtypes import BOOL
@@ -101,7 +101,7 @@ def _unroll(unroll: int | bool, steps: Size) -> int:
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
     """`f` applied to each element of `xs` along its first axis, one after the other; the results
     stacked. `xs` and the result may be containers of arrays."""
-    return scan(lambda _, x: ((), f(x)), (), xs)[1]
+    return scan(lambda _, x: ((), call(f, x)), (), xs)[1]
 
 
 def fori_loop(
@@ -132,13 +132,13 @@ def fori_loop(
 
         def step(carry: tuple[Any, Any], _: None) -> tuple[Any, None]:
             i, val = carry
-            return (add(i, 1), body_fun(i, val)), None
+            return (add(i, 1), call(body_fun, i, val)), None
 
         return scan(step, (start, init_val), None, length, unroll=unroll)[0][1]
 
     def turn(carry: tuple[Any, Any, Any]) -> Any:
         i, end, val = carry
-        return add(i, 1), end, body_fun(i, val)
+        return add(i, 1), end, call(body_fun, i, val)
 
     first, last = (dim_as_value(b) if isinstance(b, Dim) else b for b in (lower, upper))
     return while_loop(lambda carry: lt(carry[0], carry[1]), turn, (first, last, init_val))[2]
