@@ -179,7 +179,7 @@ class _Applied(Operation):
     def copied_function(self) -> Callable[..., Any] | None:
         return None if self.definition.text is not None else self.definition.rule("impl")
 
-    def composed(self, *operands: Value) -> Any:
+    def composition(self, *operands: Value) -> Any:
         return self.definition.rule("lowering")(*operands, **self.params)
 
     def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:

@@ -264,9 +264,9 @@ class Primitive:
         """A function of the user's that `spell` calls by its name, to be copied into modules."""
         return None
 
-    def composed(self, *operands: Value) -> Any:
+    def composition(self, *operands: Value) -> Any:
         """The result by other primitives, for targets that have no word of their own for it."""
-        self.missing("composed")
+        self.missing("composition")
 
     def evaluate(self, *arrays: Any) -> Any:
         """The result on plain NumPy arrays and Python scalars: what `spell` says, executed."""

@@ -290,12 +290,12 @@ def lower(
 
 
 def _composed(primitive: Primitive, *operands: Value) -> Any:
-    return primitive.composed(*operands)
+    return primitive.composition(*operands)
 
 
 def _is_composed(primitive: Primitive) -> bool:
     """Whether a primitive says how it is made of others."""
-    return type(primitive).composed is not Primitive.composed
+    return type(primitive).composition is not Primitive.composition
 
 
 def composition(
