@@ -40,6 +40,7 @@ HEADINGS = {
     "identity": "The identity",
     "families": "Sums of derivatives",
     "creation": "Values made from sizes",
+    "counts": "Sizes made from values",
     "spacing": "Evenly spaced numbers",
     "core": "Broadcasting and sums, axes and shapes",
     "layout": "Slices and padding",

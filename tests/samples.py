@@ -15,9 +15,10 @@ import numpy as np
 import scipy.special
 
 from s2s import lax
-from s2s.ir.dims import Shape
+from s2s.ir.dims import Shape, bound_dimension
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Value
+from s2s.primitives.counts import BindDimension
 from s2s.primitives.creation import Empty
 from s2s.primitives.layout import Slice
 from s2s.primitives.updates import update_slice
@@ -369,6 +370,12 @@ def _layout() -> list[Sample]:
             lambda x: lax.div(x, lax.convert_element_type(lax.dim_as_value(shape(x)[0]), F64)),
             (real(3),),
             lambda x: x / 3,
+        ),
+        Sample(
+            "bind_dimension",
+            lambda n: bind(BindDimension(bound_dimension("steps")), n)[0],
+            (integer(low=0),),
+            lambda n: n,
         ),
     ]
 

@@ -118,10 +118,11 @@ def test_type_is_that_of_the_value(sample: Sample, float_type: np.dtype[Any]) ->
     def step(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
         values = [getattr(o, "value", o) for o in operands]
         result = eqn.primitive.evaluate(*values)
-        aval = eqn.outvars[0].aval
-        assert np.shape(result) == aval.shape, eqn
-        assert np.asarray(result).dtype == aval.dtype, eqn
-        return [result]
+        results = result if eqn.primitive.multiple_results else [result]
+        for one, var in zip(results, eqn.outvars, strict=True):
+            assert np.shape(one) == var.aval.shape, eqn
+            assert np.asarray(one).dtype == var.aval.dtype, eqn
+        return results
 
     walk(closed, xs, step)
 
@@ -273,6 +274,7 @@ def with_sizes(closed: ClosedJaxpr, sizes: dict[str, int]) -> ClosedJaxpr:
     ]
 
     def step(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
-        return [bind(eqn.primitive.with_sizes(sizes), *operands)]
+        result = bind(eqn.primitive.with_sizes(sizes), *operands)
+        return result if eqn.primitive.multiple_results else [result]
 
     return make(lambda *xs: walk(closed, xs, step), avals)

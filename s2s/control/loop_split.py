@@ -27,6 +27,7 @@ from s2s.control.bodies import (
 from s2s.control.residuals import Kept, choose
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.passes.bound_dimensions import reads_of
 from s2s.passes.dce import dce
 from s2s.primitive import Value
 from s2s.primitives.arithmetic import Add, Mul
@@ -132,20 +133,14 @@ def split_loop(
         [*build.induction, *build.kept.recomputed, *parts.unknown_eqns],
         parts.unknown_outputs,
     )
-    kept_known = dce(
-        ClosedJaxpr(
-            Jaxpr(
-                known.body.jaxpr.constvars,
-                known.body.jaxpr.invars,
-                known.body.jaxpr.eqns,
-                [*known.body.jaxpr.outvars, *build.stacked_vars],
-            ),
-            known.body.consts,
-        )
-    )
     return LoopSplit(
         build.before.eqns,
-        LoopOperands(kept_known, known.consts, known.carry, known.xs),
+        LoopOperands(
+            dce(build.known_body()),
+            [*build.hoisted.values(), *known.consts],
+            known.carry,
+            known.xs,
+        ),
         build.stacked,
         build.after.eqns,
         build.between.eqns,
@@ -201,6 +196,16 @@ class _Build:
         self.stacked_vars: list[Var] = []
         self.stacked: list[Var] = []
         self.induction: list[JaxprEqn] = []
+        self.hoisted: dict[Var, Atom] = {}
+        """What the body computes in each step, and stands before the loop now."""
+
+    def known_body(self) -> ClosedJaxpr:
+        """The known body with what is hoisted in front of its constants, and what is kept."""
+        body = self.known.body.jaxpr
+        eqns = [eqn for eqn in body.eqns if self.hoisted.keys().isdisjoint(eqn.outvars)]
+        outvars = [*body.outvars, *self.stacked_vars]
+        invars = [*self.hoisted, *body.invars]
+        return ClosedJaxpr(Jaxpr(body.constvars, invars, eqns, outvars), self.known.body.consts)
 
     def _choose(self, residuals: Sequence[Var]) -> Kept:
         live = live_equations(self.known.body.jaxpr)
@@ -244,8 +249,11 @@ class _Build:
             if var in self.constants:
                 self.read_constants.add(var)
             elif var in consts or var in self.invariant:
+                atom = hoisted.atom(var)
                 self.const_vars.append(var)
-                self.const_atoms.append(hoisted.atom(var))
+                self.const_atoms.append(atom)
+                if var not in consts and len(hoisted.producers[var].outvars) == 1:
+                    self.hoisted[var] = atom
             elif var in xs:
                 self._give(var, xs[var])
             elif var in self.ys:
@@ -352,9 +360,9 @@ def counters(
 def _invariant(eqns: Sequence[JaxprEqn], consts: Sequence[Var]) -> set[Var]:
     """The variables that are the same in each step."""
     found = set(consts)
+    reads = reads_of(eqns)
     for eqn in eqns:
-        operands = [atom for atom in eqn.invars if isinstance(atom, Var)]
-        if found.issuperset(operands) and not eqn.primitive.has_effect:
+        if found.issuperset(reads(eqn)) and not eqn.primitive.has_effect:
             found.update(eqn.outvars)
     return found
 
@@ -367,20 +375,21 @@ class _Hoist:
     ) -> None:
         self.builder = builder
         self.eqns = eqns
+        self.reads = reads_of(eqns)
         self.producers = {var: eqn for eqn in eqns for var in eqn.outvars}
         self.atoms: dict[Var, Atom] = dict(consts)
 
     def atom(self, var: Var) -> Atom:
         """What stands for a variable of the body outside of the loop."""
         needed: set[int] = set()
-        stack: list[Atom] = [var]
+        stack = [var]
         while stack:
-            atom = stack.pop()
-            if isinstance(atom, Var) and atom not in self.atoms:
-                eqn = self.producers[atom]
+            missing = stack.pop()
+            if missing not in self.atoms:
+                eqn = self.producers[missing]
                 if id(eqn) not in needed:
                     needed.add(id(eqn))
-                    stack.extend(eqn.invars)
+                    stack.extend(self.reads(eqn))
         for eqn in self.eqns:
             if id(eqn) in needed:
                 operands = [a if isinstance(a, Literal) else self.atoms[a] for a in eqn.invars]

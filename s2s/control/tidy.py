@@ -14,6 +14,7 @@ from typing import Any
 from s2s.control.bodies import explicit_consts
 from s2s.control.higher_order import per_jaxpr
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from s2s.passes.bound_dimensions import reads_of
 from s2s.primitive import Producer, Value
 from s2s.primitives.core import BroadcastInDim, broadcast_in_dim
 from s2s.primitives.families import AddAny
@@ -103,8 +104,9 @@ def hoisted(body: ClosedJaxpr, constants: dict[Var, Value]) -> dict[Var, Value]:
     values: dict[Var, Value] = dict(constants)
     moved: list[JaxprEqn] = []
     read: set[Any] = set(body.jaxpr.outvars)
+    reads = reads_of(body.eqns)
     for eqn in body.eqns:
-        operands = [atom for atom in eqn.invars if isinstance(atom, Var)]
+        operands = reads(eqn)
         fixed = operands and all(atom in values for atom in operands)
         if fixed and eqn.phase != "primal" and not eqn.primitive.has_effect:
             given = [a if isinstance(a, Literal) else values[a] for a in eqn.invars]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from s2s.control.bodies import split_at
 from s2s.control.loop_split import counters
 from s2s.control.tidy import Operands, Source, hoisted, rebuilt, repeated, with_sums_placed
-from s2s.ir.dims import Dim, Size
+from s2s.ir.dims import Dim, Size, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, ShapedArray, Var
 from s2s.primitive import Producer, Value
-from s2s.primitives.core import BroadcastInDim, broadcast_in_dim
+from s2s.primitives.core import BroadcastInDim, broadcast_in_dim, full
 from s2s.primitives.functions import add, dim_as_value, iota, mul
 from s2s.primitives.structural import defined_by, is_number, number
 from s2s.trace import aval, bind
@@ -29,8 +29,11 @@ def tidied_scan(
     scan: Scan, args: Sequence[Value], producer: Producer, tidy: Tidy
 ) -> Sequence[Value] | None:
     """The results of a scan by a tidier one; None if there is nothing to tidy."""
-    body = with_sums_placed(tidy(scan.jaxpr))
     count, consts, carry, xs = scan.parts(args)
+    if same_size(scan.length, 0):
+        empty = [full((0, *y.shape), 0, y.dtype) for y in scan.jaxpr.out_avals[len(carry) :]]
+        return [*carry, *empty]
+    body = with_sums_placed(tidy(scan.jaxpr))
     const_vars, carry_vars, xs_vars = split_at(body.jaxpr.invars, len(consts), len(carry))[:3]
     carry_outs, y_outs = split_at(body.jaxpr.outvars, len(carry))
 
@@ -62,7 +65,8 @@ def tidied_scan(
             known_ys[i] = repeated(fixed[y], scan.length)
         elif y in rows:
             known_ys[i] = rows[y]
-    varying = [i for i in range(len(y_outs)) if i not in known_ys]
+    again_ys = _again(y_outs)
+    varying = [i for i in range(len(y_outs)) if i not in known_ys and i not in again_ys]
     variables = [*constants.variables, *carried.variables, *stacked.variables]
     outputs = [*moving, *[len(carry) + i for i in varying]]
     if (
@@ -86,7 +90,15 @@ def tidied_scan(
         else carry[i]
         for i, var in enumerate(carry_vars)
     ]
-    return [*finals, *[known_ys[i] if i in known_ys else next(results) for i in range(len(y_outs))]]
+    ys = {i: known_ys[i] if i in known_ys else next(results) for i in (*known_ys, *varying)}
+    return [*finals, *[ys[again_ys.get(i, i)] for i in range(len(y_outs))]]
+
+
+def _again(results: Sequence[Atom]) -> dict[int, int]:
+    """The positions of results that are there before, with the first position of each."""
+    first: dict[Atom, int] = {}
+    places = [first.setdefault(result, i) for i, result in enumerate(results)]
+    return {i: place for i, place in enumerate(places) if i != place}
 
 
 def _counting(
@@ -153,6 +165,9 @@ def tidied_while(
         cond_sources[cond_carry_vars[i]] = cond_carried.append(carry[i], cond_carry_vars[i])
     carried.offset, cond_carried.offset = len(constants.values), len(cond_constants.values)
 
+    y_outs = body.jaxpr.outvars[len(carry) :]
+    again_ys = _again(y_outs)
+    kept = [i for i in range(len(y_outs)) if i not in again_ys]
     variables = [*constants.variables, *carried.variables]
     cond_variables = [*cond_constants.variables, *cond_carried.variables]
     if (
@@ -162,9 +177,10 @@ def tidied_while(
         and len(cond_variables) == len(condition.jaxpr.invars)
         and not body.consts
         and not condition.consts
+        and not again_ys
     ):
         return None
-    outputs = [*moving, *range(len(carry), len(body.jaxpr.outvars))]
+    outputs = [*moving, *[len(carry) + i for i in kept]]
     new = dataclasses.replace(
         loop,
         body_jaxpr=tidy(rebuilt(body, variables, sources, outputs)),
@@ -177,7 +193,8 @@ def tidied_while(
     count, finals, stacked = new.results(bind(new, *operands) if again is None else again)
     moved = iter(finals)
     finals = [next(moved) if i in moving else carry[i] for i in range(len(carry))]
-    return [*count, *finals, *stacked]
+    ys = dict(zip(kept, stacked, strict=True))
+    return [*count, *finals, *[ys[again_ys.get(i, i)] for i in range(len(y_outs))]]
 
 
 def _unchanged(

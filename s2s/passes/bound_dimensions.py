@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import cast
+from weakref import WeakKeyDictionary
 
-from s2s.ir.dims import Size, bound_dimension, fresh_dimension, names_of
-from s2s.ir.jaxpr import ClosedJaxpr
-from s2s.primitive import jaxpr_with_sizes
+from s2s.ir.dims import Dim, Size, bound_dimension, fresh_dimension, names_of
+from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
+from s2s.primitive import Primitive, jaxpr_with_sizes
 
 
 def with_fresh_dimensions(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -24,6 +26,65 @@ def with_plain_dimensions(closed: ClosedJaxpr) -> ClosedJaxpr:
     numbers = iter(range(1, 1 << 30))
     plain = (f"steps_{i}" for i in numbers if f"steps_{i}" not in taken)
     return _renamed(closed, lambda name: bound_dimension(next(plain)))
+
+
+def counts_of(eqns: Iterable[JaxprEqn]) -> dict[str, Var]:
+    """The dimensions that equations bind, not those in them, and the results whose values they
+    are."""
+    return {
+        eqn.primitive.bound_dimension: eqn.outvars[0]
+        for eqn in eqns
+        if eqn.primitive.bound_dimension is not None
+    }
+
+
+def reads_of(eqns: Iterable[JaxprEqn]) -> Callable[[JaxprEqn], list[Var]]:
+    """What gives for each equation the variables that it needs: its operands, and the counts of
+    steps, of the loops among `eqns`, that it mentions."""
+    counts = counts_of(eqns)
+
+    def reads(eqn: JaxprEqn) -> list[Var]:
+        operands = [atom for atom in eqn.invars if not isinstance(atom, Literal)]
+        if not counts:
+            return operands
+        named = names_in(eqn)
+        mentioned = [count for name, count in counts.items() if name in named]
+        return [*operands, *[count for count in mentioned if count not in eqn.outvars]]
+
+    return reads
+
+
+def names_in(eqn: JaxprEqn) -> set[str]:
+    """The dimensions in the parameters and the types of the results of an equation, but for those
+    that equations in it bind."""
+    found = {name for var in eqn.outvars for size in var.aval.shape for name in names_of(size)}
+    for value in eqn.primitive.parameters().values():
+        found.update(_names_in_value(value))
+    return found
+
+
+def _names_in_value(value: object) -> Iterable[str]:
+    if isinstance(value, Dim):
+        return names_of(value)
+    if isinstance(value, tuple):
+        return {
+            name for item in cast("tuple[object, ...]", value) for name in _names_in_value(item)
+        }
+    if isinstance(value, Primitive):
+        return _names_in_value(tuple(value.parameters().values()))
+    return _names_in_jaxpr(value) if isinstance(value, ClosedJaxpr) else ()
+
+
+_names: WeakKeyDictionary[ClosedJaxpr, frozenset[str]] = WeakKeyDictionary()
+
+
+def _names_in_jaxpr(closed: ClosedJaxpr) -> frozenset[str]:
+    if closed not in _names:
+        found = {n for aval in closed.in_avals for size in aval.shape for n in names_of(size)}
+        for eqn in closed.eqns:
+            found.update(names_in(eqn))
+        _names[closed] = frozenset(found.difference(counts_of(closed.eqns)))
+    return _names[closed]
 
 
 def _renamed(closed: ClosedJaxpr, new: Callable[[str], Size]) -> ClosedJaxpr:

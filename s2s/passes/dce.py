@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s2s.ir.check import check
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from s2s.passes.bound_dimensions import reads_of
 
 
 def dce(closed: ClosedJaxpr, used: Sequence[bool] | None = None) -> ClosedJaxpr:
@@ -14,21 +15,25 @@ def dce(closed: ClosedJaxpr, used: Sequence[bool] | None = None) -> ClosedJaxpr:
     before:  { lambda ; x:f64[]. let y:f64[] = sin x; z:f64[] = cos x in (y, z) }
     after:   { lambda ; x:f64[]. let y:f64[] = sin x in (y,) }       for used = [True, False]
 
-    The inputs stay, used or not. Equations with effects (assert, print) stay.
+    The inputs stay, used or not. Equations with effects (assert, print) stay. So does the count of
+    a loop's steps where a type or a parameter names it.
     """
     jaxpr = closed.jaxpr
     outvars = jaxpr.outvars
     if used is not None:
         outvars = [atom for atom, is_used in zip(outvars, used, strict=True) if is_used]
     needed: set[Var] = {atom for atom in outvars if isinstance(atom, Var)}
+    reads = reads_of(jaxpr.eqns)
     kept: list[JaxprEqn] = []
     for eqn in reversed(jaxpr.eqns):
         flags = [var in needed for var in eqn.outvars]
         if not any(flags) and not eqn.primitive.has_effect:
             continue
-        smaller = eqn if all(flags) else eqn.primitive.dce(eqn, flags)
+        # Where all results are used, the jaxprs in an equation may still ignore its operands.
+        whole = all(flags) and not eqn.primitive.jaxprs
+        smaller = eqn if whole else eqn.primitive.dce(eqn, flags)
         kept.append(smaller)
-        needed.update(atom for atom in smaller.invars if not isinstance(atom, Literal))
+        needed.update(reads(smaller))
     kept.reverse()
     constants = [
         (var, value)

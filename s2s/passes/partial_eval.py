@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from s2s.ir.check import check
+from s2s.ir.dims import bound_dimension
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from s2s.passes.bound_dimensions import counts_of, names_in
+from s2s.primitives.counts import BindDimension
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,7 @@ def partial_eval(closed: ClosedJaxpr, unknown: Sequence[bool]) -> Split:
     known_outs = [
         a for a, is_unknown in zip(jaxpr.outvars, out_unknown, strict=True) if not is_unknown
     ]
+    unknown_eqns = [*_bindings(known_eqns, unknown_eqns), *unknown_eqns]
     residuals, constvars = _reads(unknown_eqns, unknown_vars, jaxpr.constvars)
 
     known_in = [v for v, is_unknown in zip(jaxpr.invars, unknown, strict=True) if not is_unknown]
@@ -75,6 +79,19 @@ def partial_eval(closed: ClosedJaxpr, unknown: Sequence[bool]) -> Split:
         out_unknown,
         len(residuals),
     )
+
+
+def _bindings(known: Sequence[JaxprEqn], unknown: Sequence[JaxprEqn]) -> list[JaxprEqn]:
+    """Equations that let the dimensions be known in the unknown part which known equations bind."""
+    counts = counts_of(known)
+    if not counts:
+        return []
+    mentioned = {name for eqn in unknown for name in names_in(eqn)}
+    return [
+        JaxprEqn(BindDimension(bound_dimension(name)), [count], [Var(count.aval)])
+        for name, count in counts.items()
+        if name in mentioned
+    ]
 
 
 def _reads(

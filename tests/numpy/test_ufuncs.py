@@ -332,4 +332,6 @@ def test_powers_are_exact_for_many_numbers():
         for number in x[:200]:
             assert_agrees(lambda x, e=exponent: x**e, number)
             assert_agrees(lambda x, e=exponent: x**e, float(number))
-            assert_agrees(lambda x, e=exponent: np.power(x, e), number)
+            # For scalars, `**` is the C library's power and np.power the SIMD kernel of arrays: on
+            # some processors they differ in the last bit, and s2s has one spelling for both.
+            assert_agrees(lambda x, e=exponent: np.power(x, e), number, relative=2.3e-16)

@@ -64,6 +64,7 @@ class InnerWriter(Writer):
     def bind(self, var: Var, expression: Expression) -> None:
         """Let an input be what an expression outside of the body says."""
         self.given[var] = expression
+        self.scope.undefined.discard(var)
         if expression.text.isidentifier():
             self.scope.names.alias(var, expression.text)
 
@@ -105,6 +106,10 @@ class InnerWriter(Writer):
             if in_place or (is_sum and self.scope.plan.reads(eqn.invars, var)):
                 return True
         return False
+
+    def leave(self) -> None:
+        """Say that the body is complete. After it, the variables of the body may have no value."""
+        self.scope.undefined.update(self.own)
 
     def introduce(self, var: Var, hint: str) -> str:
         self.own.add(var)

@@ -79,6 +79,7 @@ def _branch(
         for out, name in zip(branch.jaxpr.outvars, names, strict=True)
         if not (_is_empty(out, inner) and name not in defined)
     ]
+    inner.leave()
     return [*inner.statements, *assignments(pairs)]
 
 

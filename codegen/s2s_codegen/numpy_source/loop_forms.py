@@ -12,7 +12,8 @@ equations around it that a loop in Python says by itself:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
@@ -52,6 +53,18 @@ class WrittenLoop(Primitive):
     def num_counts(self) -> int:
         """How many results stand before the carried ones: the number of steps, if it is one."""
         return int(isinstance(self.loop, While) and self.loop.steps is not None)
+
+    @property
+    def bound_dimension(self) -> str | None:
+        return self.loop.bound_dimension
+
+    def with_sizes(self, sizes: Mapping[str, Size]) -> Primitive:
+        loop = self.loop.with_sizes(sizes)
+        if loop is self.loop:
+            return self
+        assert isinstance(loop, (Scan, While))
+        body = loop.jaxpr if isinstance(loop, Scan) else loop.body_jaxpr
+        return replace(self, loop=loop, body=body)
 
     @property
     def reverse(self) -> bool:

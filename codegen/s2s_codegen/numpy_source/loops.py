@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from s2s.control.bodies import split_at
 from s2s.control.scan import Scan
-from s2s.control.while_loop import While
 from s2s.ir.dims import same_shape, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
@@ -16,20 +15,10 @@ from s2s_codegen.numpy_source.loop_forms import WrittenLoop
 from s2s_codegen.numpy_source.memory import is_owned
 from s2s_codegen.numpy_source.scope import dtype_name
 from s2s_codegen.numpy_source.statements import Block, Line, Statement
-from s2s_codegen.numpy_source.write import Writer, identifier, write
+from s2s_codegen.numpy_source.write import Writer, identifier
 
 
-@write.register
-def write_loop(primitive: WrittenLoop, eqn: JaxprEqn, writer: Writer) -> None:
-    if isinstance(primitive.loop, Scan):
-        _For(primitive, primitive.loop, eqn, writer).write()
-    elif primitive.is_counting:
-        _CountingFor(primitive, primitive.loop, eqn, writer).write()
-    else:
-        _While(primitive, primitive.loop, eqn, writer).write()
-
-
-class _Stacked:
+class Stacked:
     """A result of all steps: `var` outside, `made` in the body."""
 
     def __init__(self, var: Var, made: Atom, start: int | None, is_list: bool) -> None:
@@ -40,7 +29,7 @@ class _Stacked:
         self.name = ""
 
 
-class _Loop:
+class Loop:
     """A loop while it is written: what `for` and `while` have in common."""
 
     def __init__(
@@ -61,7 +50,8 @@ class _Loop:
         num_consts, num_carry = len(self.consts), len(self.carry)
         entering = body.invars[num_consts : num_consts + num_carry]
         # What is kept of a carried value at the entry of a step is not needed until its end.
-        at_end = [*body.outvars[:num_carry], *[a for a in body.outvars if a not in entering]]
+        carried, made = split_at(body.outvars, num_carry)
+        at_end = [*carried, *[atom for atom in made if atom not in entering]]
         kept = Jaxpr(body.constvars, body.invars, body.eqns, at_end)
         self.inner = InnerWriter(ClosedJaxpr(kept, primitive.body.consts), writer)
         self.const_vars = body.invars[:num_consts]
@@ -70,7 +60,7 @@ class _Loop:
         self.carry_outs = body.outvars[:num_carry]
         self.finals = eqn.outvars[num_counts : num_counts + num_carry]
         self.stacked = [
-            _Stacked(var, made, start, self.is_list(var, made))
+            Stacked(var, made, start, self.is_list(var, made))
             for var, made, start in zip(
                 eqn.outvars[num_counts + num_carry :],
                 body.outvars[num_carry:],
@@ -101,12 +91,13 @@ class _Loop:
         the loop evaluates beside the body, or that the body reads."""
         initial = [self.scope.whole(atom).text for atom in self.carry]
         for position, (var, text) in enumerate(zip(self.carry_vars, initial, strict=True)):
-            needed = _words([*read, *initial[position + 1 :], *self.names])
+            needed = words_in([*read, *initial[position + 1 :], *self.names])
 
             def is_dead(other: Var, needed: set[str] = needed) -> bool:
                 return self.scope.names[other] not in needed and self.writer.is_dead(other)
 
             name = self.scope.names.give(var, self.carry_hint(position), is_dead)
+            self.scope.plan.last_use[var] = self.writer.position
             self.names.append(name)
             free = self._is_free(self.carry[position], text, needed)
             if self._takes_over(position) and (free or var.aval.shape):
@@ -175,7 +166,7 @@ class _Loop:
                 place = "-1" if self.primitive.reverse else "0"
                 self.writer.line(f"{stacked.name}[{place}] = {start}")
 
-    def _stacked_hint(self, stacked: _Stacked) -> str:
+    def _stacked_hint(self, stacked: Stacked) -> str:
         if stacked.var.name is not None:
             return identifier(stacked.var.name)
         text = self.inner.scope.expression(stacked.made).text
@@ -215,7 +206,8 @@ class _Loop:
         for stacked in self.stacked:
             if stacked in entering:
                 continue
-            if any(stacked.made is out for out in self.carry_outs):
+            results = (*self.carry_outs, *[s.made for s in self.stacked if s is not stacked])
+            if any(stacked.made is out for out in results):
                 text = inner.scope.whole(stacked.made).text
                 inner.statements.append(self._store(stacked, text, number))
             else:
@@ -227,7 +219,7 @@ class _Loop:
         first = [self._store(s, text, number) for s, text in zip(entering, texts, strict=True)]
         return [*rows, *first, *inner.statements, *assignments(pairs)]
 
-    def _store(self, stacked: _Stacked, text: str, number: str | None) -> Statement:
+    def _store(self, stacked: Stacked, text: str, number: str | None) -> Statement:
         """Keep a step's result."""
         if stacked.is_list:
             return Line(f"{stacked.name}.append({self._kept(text, stacked)})")
@@ -236,7 +228,7 @@ class _Loop:
         place = f"{number} + 1" if in_front else number
         return Line(f"{stacked.name}[{place}] = {text}")
 
-    def _kept(self, text: str, stacked: _Stacked) -> str:
+    def _kept(self, text: str, stacked: Stacked) -> str:
         """A value to keep in a list: a copy if its array is written into later."""
         changes = stacked.made in self.inner.owned_inputs or any(
             out is stacked.made and var in self.inner.owned_inputs
@@ -246,11 +238,12 @@ class _Loop:
 
     def finish(self) -> None:
         """Let the results outside of the loop be called what they are called at its end."""
+        self.inner.leave()
         for name, var in zip(self.names, self.finals, strict=True):
             self.scope.names.hold(var, name)
 
 
-class _For(_Loop):
+class For(Loop):
     """`for i in range(n):`, or over the rows of arrays."""
 
     def __init__(self, primitive: WrittenLoop, scan: Scan, eqn: JaxprEqn, writer: Writer) -> None:
@@ -265,7 +258,7 @@ class _For(_Loop):
 
     def is_list(self, var: Var, made: Atom) -> bool:
         scalar = made.aval.weak_type and not made.aval.shape
-        return scalar and not self.primitive.reverse and _only_rows_are_read(var, self.writer)
+        return scalar and not self.primitive.reverse and only_rows_are_read(var, self.writer)
 
     def write(self) -> None:
         """Write the loop."""
@@ -324,7 +317,11 @@ class _For(_Loop):
         return lines
 
     def _name_row(self, var: Var, array: Atom) -> str:
-        return self.scope.names.give(var, self._row_hint(var, array), self.inner.is_dead)
+        def is_dead(other: Var) -> bool:
+            # A carried value that is kept as the step finds it is read after the row.
+            return all(s.made is not other for s in self.stacked) and self.inner.is_dead(other)
+
+        return self.scope.names.give(var, self._row_hint(var, array), is_dead)
 
     def _row_hint(self, var: Var, array: Atom) -> str:
         names = self.scope.names
@@ -343,140 +340,7 @@ class _For(_Loop):
         return f"for {', '.join(names)} in {rows}:"
 
 
-class _OfUnknownLength(_Loop):
-    """A loop whose results of all steps are in lists, since nobody knows how many there will be."""
-
-    def is_list(self, var: Var, made: Atom) -> bool:
-        return True
-
-    @property
-    def while_loop(self) -> While:
-        """The loop itself."""
-        loop = self.primitive.loop
-        assert isinstance(loop, While)
-        return loop
-
-    def start_count(self) -> str | None:
-        """Name and set the variable that counts the steps, if no list is as long as these."""
-        if self.while_loop.steps is None or self.stacked:
-            return None
-        name = self.writer.introduce(Var(ShapedArray((), INT64)), "steps")
-        self.writer.line(f"{name} = 0")
-        return name
-
-    def finish(self) -> None:
-        super().finish()
-        for stacked in self.stacked:
-            if not _only_rows_are_read(stacked.var, self.writer):
-                self._make_array(stacked)
-
-    def finish_count(self, counter: str | None) -> None:
-        """Let the number of steps be known, by its own variable or the length of a list."""
-        steps = self.while_loop.steps
-        if steps is None:
-            return
-        count = self.eqn.outvars[0]
-        text = counter or self.number_of_steps()
-        if count in self.scope.plan.last_use:
-            name = self.scope.names.give(count, "steps", self.writer.is_dead)
-            if name != text:
-                self.writer.line(f"{name} = {text}")
-            text = name
-        elif counter is not None:
-            self.scope.names.hold(count, counter)
-        self.scope.size_names[str(steps)] = text
-
-    def number_of_steps(self) -> str:
-        """How many steps there were: kept under a name where the list becomes another array."""
-        lists = sorted(self.stacked, key=lambda s: s.start is not None)
-        kept = [s for s in lists if _only_rows_are_read(s.var, self.writer)]
-        name = kept[0].name if kept else lists[0].name
-        one_more = (kept or lists)[0].start is not None
-        length = f"(len({name}) - 1)" if one_more else f"len({name})"
-        if kept:
-            self.keep_names(length)
-            return length
-        steps = self.scope.names.reserve("steps")
-        self.writer.line(f"{steps} = {length}")
-        return steps
-
-    def keep_names(self, text: str) -> None:
-        """Give the names in a text to no other variable."""
-        for word in _words([text]):
-            self.scope.names.hold(None, word)
-
-    def _make_array(self, stacked: _Stacked) -> None:
-        """Make an array of a list of which more than the rows is read."""
-        self.scope.lists.discard(stacked.var)
-        aval = stacked.made.aval
-        sizes = ", ".join(self.scope.size(size).text for size in aval.shape)
-        array = f"np.array({stacked.name}, dtype={dtype_name(aval.dtype)})"
-        if aval.shape:
-            array += f".reshape(-1, {sizes})"
-        self.writer.line(f"{stacked.name} = {array}")
-
-
-class _While(_OfUnknownLength):
-    """`while condition:`"""
-
-    def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
-        self.cond_consts, consts, carry = loop.parts(eqn.invars)
-        super().__init__(primitive, eqn, writer, consts, carry)
-
-    def write(self) -> None:
-        """Write the loop."""
-        cond_jaxpr = self.while_loop.cond_jaxpr
-        condition = InnerWriter(cond_jaxpr, self.writer)
-        invars = cond_jaxpr.jaxpr.invars
-        texts = self.bind_constants()
-        for var, atom in zip(invars, self.cond_consts, strict=False):
-            expression = outer_expression(atom, var.name, self.writer)
-            condition.bind(var, expression)
-            texts.append(expression.text)
-        self.start_carry(texts)
-        counter = self.start_count()
-        for var, name in zip(invars[len(self.cond_consts) :], self.names, strict=True):
-            condition.bind(var, Expression(name))
-        before, test = condition.write_test(cond_jaxpr.jaxpr.outvars[0])
-        body = self.write_body(None, [], "")
-        if counter is not None:
-            body.append(Line(f"{counter} += 1"))
-        if before:
-            stop = Block(f"if not {test.within_not}:", [Line("break")])
-            body = [*before, stop, *body]
-            test = Expression("True")
-        self.writer.statements.append(Block(f"while {test.text}:", body or [Line("pass")]))
-        self.finish_count(counter)
-        self.finish()
-
-
-class _CountingFor(_OfUnknownLength, _For):
-    """`for i in range(start, stop):`, of a while loop that counts."""
-
-    def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
-        num_carry = loop.num_carry - 1
-        consts, carry, self.bounds = split_at(eqn.invars, loop.body_nconsts, num_carry)
-        self.arrays, self.length, self.by_number, self.count = [], "", True, ""
-        _Loop.__init__(self, primitive, eqn, writer, consts, carry)
-
-    def write(self) -> None:
-        """Write the loop."""
-        super().write()
-        self.finish_count(None)
-
-    def steps(self) -> str:
-        start, stop = (outer_expression(atom, None, self.writer).text for atom in self.bounds)
-        self.count = f"max({stop}, 0)" if start == "0" else f"max({stop} - {start}, 0)"
-        return f"range({stop})" if start == "0" else f"range({start}, {stop})"
-
-    def number_of_steps(self) -> str:
-        if self.stacked:
-            return super().number_of_steps()
-        self.keep_names(self.count)
-        return self.count
-
-
-def _only_rows_are_read(var: Var, writer: Writer) -> bool:
+def only_rows_are_read(var: Var, writer: Writer) -> bool:
     """Whether an array is read by loops alone, row by row."""
     if var in writer.results:
         return False
@@ -506,5 +370,5 @@ def _plus_one(length: str) -> str:
     return str(int(length) + 1) if length.isdecimal() else f"{length} + 1"
 
 
-def _words(texts: Sequence[str]) -> set[str]:
+def words_in(texts: Sequence[str]) -> set[str]:
     return {word for text in texts for word in words_of(Line(text))}

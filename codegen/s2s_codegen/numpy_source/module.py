@@ -15,7 +15,7 @@ from s2s.frontend.traced import NO_DEFAULT, Parameter
 from s2s.ir.dims import names_of
 from s2s.ir.jaxpr import ClosedJaxpr, Literal, ShapedArray
 from s2s.tree import TreeDef
-from s2s_codegen.numpy_source import branches as _branches, loops as _loops, spell as _rules
+from s2s_codegen.numpy_source import branches as _branches, spell as _rules, while_loops as _loops
 from s2s_codegen.numpy_source.calls import joined, write_callees
 from s2s_codegen.numpy_source.constants import write_constants
 from s2s_codegen.numpy_source.description import Description

@@ -6,10 +6,11 @@ user gave no name (`1 - h**2`, a term of the returned expression) go to where th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from s2s.ir.jaxpr import Jaxpr, JaxprEqn, Literal, Source, Var
+from s2s.passes.bound_dimensions import reads_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,20 @@ def _with_lines(placed: list[Placed]) -> list[Placed]:
     return placed
 
 
+Reads = Callable[[JaxprEqn], list[Var]]
+
+
 def _in_order(jaxpr: Jaxpr) -> list[Placed]:
-    backward = _backward_equations(jaxpr)
+    reads = reads_of(jaxpr.eqns)
+    backward = _backward_equations(jaxpr, reads)
     if not any(backward):
         return [Placed(eqn, _line(eqn), False) for eqn in jaxpr.eqns]
-    forward, deferred = _split(jaxpr, backward)
+    forward, deferred = _split(jaxpr, backward, reads)
     placed = [Placed(eqn, _line(eqn), False) for eqn in forward]
     for eqn, is_backward in zip(jaxpr.eqns, backward, strict=True):
         if is_backward:
             line = _line(eqn)
-            for needed in _take(eqn, deferred):
+            for needed in _take(eqn, deferred, reads):
                 placed.append(Placed(needed, line, True))
             placed.append(Placed(eqn, line, True))
     rest = dict(sorted(deferred.values(), key=lambda item: item[0]))
@@ -55,14 +60,12 @@ def _line(eqn: JaxprEqn) -> Source | None:
     return None if eqn.source is None else eqn.source.outermost()
 
 
-def _backward_equations(jaxpr: Jaxpr) -> list[bool]:
+def _backward_equations(jaxpr: Jaxpr, reads: Reads) -> list[bool]:
     """Which equations compute cotangents or depend on one."""
     flags: list[bool] = []
     found: set[Var] = set()
     for eqn in jaxpr.eqns:
-        is_backward = eqn.phase == "cotangent" or any(
-            atom in found for atom in eqn.invars if not isinstance(atom, Literal)
-        )
+        is_backward = eqn.phase == "cotangent" or not found.isdisjoint(reads(eqn))
         flags.append(is_backward)
         if is_backward:
             found.update(eqn.outvars)
@@ -70,7 +73,7 @@ def _backward_equations(jaxpr: Jaxpr) -> list[bool]:
 
 
 def _split(
-    jaxpr: Jaxpr, backward: Sequence[bool]
+    jaxpr: Jaxpr, backward: Sequence[bool], reads: Reads
 ) -> tuple[list[JaxprEqn], dict[Var, tuple[int, JaxprEqn]]]:
     """The forward equations, and by their results those that wait for the backward part, numbered.
 
@@ -94,20 +97,20 @@ def _split(
         )
         if is_user_s or eqn.primitive.has_effect or not inputs.isdisjoint(eqn.outvars):
             forward.append(eqn)
-            inputs.update(atom for atom in eqn.invars if not isinstance(atom, Literal))
+            inputs.update(reads(eqn))
         else:
             deferred.update(dict.fromkeys(eqn.outvars, (number, eqn)))
     forward.reverse()
     return forward, deferred
 
 
-def _take(eqn: JaxprEqn, deferred: dict[Var, tuple[int, JaxprEqn]]) -> list[JaxprEqn]:
+def _take(eqn: JaxprEqn, deferred: dict[Var, tuple[int, JaxprEqn]], reads: Reads) -> list[JaxprEqn]:
     """The waiting equations that `eqn` reads, directly or not, in the user's order."""
     taken: list[tuple[int, JaxprEqn]] = []
     pending = [eqn]
     while pending:
-        for atom in pending.pop().invars:
-            found = None if isinstance(atom, Literal) else deferred.get(atom)
+        for needed in reads(pending.pop()):
+            found = deferred.get(needed)
             if found is not None:
                 for var in found[1].outvars:
                     deferred.pop(var, None)

@@ -71,7 +71,7 @@ class Scope:
         self.hints: dict[Var, str] = {}
         """What variables without a name of the user's may be called."""
         self.undefined: set[Var] = set()
-        """Results of branches that do not all give them a value."""
+        """Variables that may have no value: of a branch, or of a loop that may run no step."""
         self.callees = Callees()
         """The functions beside this one."""
 

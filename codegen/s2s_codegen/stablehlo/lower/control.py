@@ -11,6 +11,7 @@ from s2s.errors import UserError
 from s2s.ir.dims import Dim, Size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
+from s2s.primitives import counts
 from s2s_codegen.stablehlo.emit import Emitter, Operand, call, lower
 from s2s_codegen.stablehlo.lower.elementwise import compare
 from s2s_codegen.stablehlo.lower.indexing import dynamic_slice, dynamic_update_slice
@@ -100,8 +101,8 @@ def _with_row(emitter: Emitter, stacked: Operand, index: Operand, row: Operand) 
 def _(
     primitive: scan.Scan, emitter: Emitter, operands: list[Operand], results: list[ShapedArray]
 ) -> list[Operand]:
-    counts, consts, carry, xs = primitive.parts(operands)
-    length = counts[0] if counts else _count(emitter, primitive.length)
+    steps, consts, carry, xs = primitive.parts(operands)
+    length = steps[0] if steps else _count(emitter, primitive.length)
     num_carry = primitive.num_carry
     stacks = [emitter.full(0, aval) for aval in results[num_carry:]]
     start = emitter.scalar(0, INT64)
@@ -180,6 +181,16 @@ def _(
 @lower.register
 def _(
     primitive: checkpoint.Name,
+    emitter: Emitter,
+    operands: list[Operand],
+    results: list[ShapedArray],
+) -> list[Operand]:
+    return operands
+
+
+@lower.register
+def _(
+    primitive: counts.BindDimension,
     emitter: Emitter,
     operands: list[Operand],
     results: list[ShapedArray],

@@ -1,0 +1,167 @@
+"""Loops whose number of steps nobody knows before: `while`, and `for` over a range of values."""
+
+from __future__ import annotations
+
+from s2s.control.bodies import split_at
+from s2s.control.scan import Scan
+from s2s.control.while_loop import While
+from s2s.ir.dtypes import INT64
+from s2s.ir.jaxpr import Atom, JaxprEqn, ShapedArray, Var
+from s2s.primitives.counts import BindDimension
+from s2s_codegen.numpy_source.blocks import InnerWriter, outer_expression
+from s2s_codegen.numpy_source.expression import Expression
+from s2s_codegen.numpy_source.loop_forms import WrittenLoop
+from s2s_codegen.numpy_source.loops import For, Loop, Stacked, only_rows_are_read, words_in
+from s2s_codegen.numpy_source.scope import dtype_name
+from s2s_codegen.numpy_source.statements import Block, Line
+from s2s_codegen.numpy_source.write import Writer, write
+
+
+@write.register
+def write_loop(primitive: WrittenLoop, eqn: JaxprEqn, writer: Writer) -> None:
+    if isinstance(primitive.loop, Scan):
+        For(primitive, primitive.loop, eqn, writer).write()
+    elif primitive.is_counting:
+        _CountingFor(primitive, primitive.loop, eqn, writer).write()
+    else:
+        _While(primitive, primitive.loop, eqn, writer).write()
+
+
+@write.register
+def write_bound_dimension(primitive: BindDimension, eqn: JaxprEqn, writer: Writer) -> None:
+    """Let a size be called what its value is called."""
+    count = outer_expression(eqn.invars[0], "steps", writer)
+    writer.scope.names.alias(eqn.outvars[0], count.text)
+    if count.text.isidentifier():
+        writer.scope.names.hold(None, count.text)
+    writer.scope.size_names[str(primitive.steps)] = count.text
+
+
+class _OfUnknownLength(Loop):
+    """A loop whose results of all steps are in lists, since nobody knows how many there will be."""
+
+    def is_list(self, var: Var, made: Atom) -> bool:
+        return True
+
+    @property
+    def while_loop(self) -> While:
+        """The loop itself."""
+        loop = self.primitive.loop
+        assert isinstance(loop, While)
+        return loop
+
+    def start_count(self) -> str | None:
+        """Name and set the variable that counts the steps, if no list is as long as these."""
+        if self.while_loop.steps is None or self.stacked:
+            return None
+        name = self.writer.introduce(Var(ShapedArray((), INT64)), "steps")
+        self.writer.line(f"{name} = 0")
+        return name
+
+    def finish(self) -> None:
+        super().finish()
+        for stacked in self.stacked:
+            if not only_rows_are_read(stacked.var, self.writer):
+                self._make_array(stacked)
+
+    def finish_count(self, counter: str | None) -> None:
+        """Let the number of steps be known, by its own variable or the length of a list."""
+        steps = self.while_loop.steps
+        if steps is None:
+            return
+        count = self.eqn.outvars[0]
+        text = counter or self.number_of_steps()
+        if count in self.scope.plan.last_use:
+            name = self.scope.names.give(count, "steps", self.writer.is_dead)
+            if name != text:
+                self.writer.line(f"{name} = {text}")
+            text = name
+        self.keep_names(text)
+        self.scope.size_names[str(steps)] = text
+
+    def number_of_steps(self) -> str:
+        """How many steps there were: kept under a name where the list becomes another array."""
+        lists = sorted(self.stacked, key=lambda s: s.start is not None)
+        kept = [s for s in lists if only_rows_are_read(s.var, self.writer)]
+        name = kept[0].name if kept else lists[0].name
+        one_more = (kept or lists)[0].start is not None
+        length = f"(len({name}) - 1)" if one_more else f"len({name})"
+        if kept:
+            return length
+        steps = self.scope.names.reserve("steps")
+        self.writer.line(f"{steps} = {length}")
+        return steps
+
+    def keep_names(self, text: str) -> None:
+        """Give the names in a text to no other variable."""
+        for word in words_in([text]):
+            self.scope.names.hold(None, word)
+
+    def _make_array(self, stacked: Stacked) -> None:
+        """Make an array of a list of which more than the rows is read."""
+        self.scope.lists.discard(stacked.var)
+        aval = stacked.made.aval
+        sizes = ", ".join(self.scope.size(size).text for size in aval.shape)
+        array = f"np.array({stacked.name}, dtype={dtype_name(aval.dtype)})"
+        if aval.shape:
+            array += f".reshape(-1, {sizes})"
+        self.writer.line(f"{stacked.name} = {array}")
+
+
+class _While(_OfUnknownLength):
+    """`while condition:`"""
+
+    def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
+        self.cond_consts, consts, carry = loop.parts(eqn.invars)
+        super().__init__(primitive, eqn, writer, consts, carry)
+
+    def write(self) -> None:
+        """Write the loop."""
+        cond_jaxpr = self.while_loop.cond_jaxpr
+        condition = InnerWriter(cond_jaxpr, self.writer)
+        invars = cond_jaxpr.jaxpr.invars
+        texts = self.bind_constants()
+        for var, atom in zip(invars, self.cond_consts, strict=False):
+            expression = outer_expression(atom, var.name, self.writer)
+            condition.bind(var, expression)
+            texts.append(expression.text)
+        self.start_carry(texts)
+        counter = self.start_count()
+        for var, name in zip(invars[len(self.cond_consts) :], self.names, strict=True):
+            condition.bind(var, Expression(name))
+        before, test = condition.write_test(cond_jaxpr.jaxpr.outvars[0])
+        body = self.write_body(None, [], "")
+        if counter is not None:
+            body.append(Line(f"{counter} += 1"))
+        if before:
+            stop = Block(f"if not {test.within_not}:", [Line("break")])
+            body = [*before, stop, *body]
+            test = Expression("True")
+        self.writer.statements.append(Block(f"while {test.text}:", body or [Line("pass")]))
+        self.finish_count(counter)
+        self.finish()
+
+
+class _CountingFor(_OfUnknownLength, For):
+    """`for i in range(start, stop):`, of a while loop that counts."""
+
+    def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
+        num_carry = loop.num_carry - 1
+        consts, carry, self.bounds = split_at(eqn.invars, loop.body_nconsts, num_carry)
+        self.arrays, self.length, self.by_number, self.count = [], "", True, ""
+        Loop.__init__(self, primitive, eqn, writer, consts, carry)
+
+    def write(self) -> None:
+        """Write the loop."""
+        super().write()
+        self.finish_count(None)
+
+    def steps(self) -> str:
+        start, stop = (outer_expression(atom, None, self.writer).text for atom in self.bounds)
+        self.count = f"max({stop}, 0)" if start == "0" else f"max({stop} - {start}, 0)"
+        return f"range({stop})" if start == "0" else f"range({start}, {stop})"
+
+    def number_of_steps(self) -> str:
+        if self.stacked:
+            return super().number_of_steps()
+        return self.count
