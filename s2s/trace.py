@@ -10,6 +10,7 @@ and inlined.
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -201,6 +202,24 @@ def appending_to(builder: Builder) -> Generator[None]:
 
 
 @contextlib.contextmanager
+def collector_paused() -> Generator[None]:
+    """Keep the collector of cycles from running for the duration of a `with` block or a function.
+
+    What tracing makes is many small objects, hardly any of them garbage before the end. The
+    collector would look at all of them again and again, so that twice the equations took more than
+    twice the time.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@contextlib.contextmanager
 def phase(name: Phase) -> Generator[None]:
     """Mark the equations appended inside the block as primal, tangent or cotangent ones."""
     builder = builder_in_force()
@@ -302,7 +321,8 @@ def walk(closed: ClosedJaxpr, args: Sequence[Any], step: Step) -> list[Any]:
             builder.source = _within(eqn.source, outer[0]) if outer is not None else eqn.source
             builder.phase = eqn.phase
         operands = [atom if isinstance(atom, Literal) else env[atom] for atom in eqn.invars]
-        env.update(zip(eqn.outvars, step(eqn, operands), strict=True))
+        for var, result in zip(eqn.outvars, step(eqn, operands), strict=True):
+            env[var] = result
     if builder is not None and outer is not None:
         builder.source, builder.phase = outer
     return [atom if isinstance(atom, Literal) else env[atom] for atom in jaxpr.outvars]
@@ -317,10 +337,10 @@ def copy_equation(eqn: JaxprEqn, operands: Sequence[Value]) -> list[Tracer]:
     builder = _builders[-1]
     atoms = [builder.atom(operand) for operand in operands]
     outvars = [Var(var.aval, var.name) for var in eqn.outvars]
-    types_hold = eqn.types_hold and all(
-        new.aval is old.aval or new.aval == old.aval
-        for new, old in zip(atoms, eqn.invars, strict=True)
-    )
+    types_hold = eqn.types_hold
+    for new, old in zip(atoms, eqn.invars, strict=True):
+        if new.aval is not old.aval and new.aval != old.aval:
+            types_hold = False
     builder.eqns.append(
         JaxprEqn(eqn.primitive, atoms, outvars, builder.source, builder.phase, types_hold)
     )

@@ -20,6 +20,7 @@ from s2s.ir.assumptions import assumptions
 from s2s.ir.dims import Size, substitute
 from s2s.ir.jaxpr import ShapedArray
 from s2s.passes.pipeline import optimise
+from s2s.trace import collector_paused
 from s2s.tree import flatten, unflatten
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def stablehlo(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Artifact:
     return make_artifact(fun, types)
 
 
+@collector_paused()
 def make_artifact(
     fun: Callable[..., Any],
     arguments: Arguments,
@@ -70,6 +72,7 @@ def make_artifact(
     return artifact(closed, described, unbounded=is_unbounded(closed))
 
 
+@collector_paused()
 def generate_for_xla(
     fun: Callable[..., Any],
     arguments: Arguments,

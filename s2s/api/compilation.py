@@ -16,7 +16,7 @@ from s2s.frontend.traced import Traced
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
 from s2s.ir.jaxpr import ShapedArray
 from s2s.passes.pipeline import optimise
-from s2s.trace import aval, builder_in_force
+from s2s.trace import aval, builder_in_force, collector_paused
 from s2s.tree import flatten, leaf_paths, unflatten
 from s2s_codegen.stablehlo.entry import OTHER, entry
 from s2s_codegen.stablehlo.executable import DeviceArray
@@ -135,6 +135,7 @@ def _number(result: Any, aval: ShapedArray) -> Any:
     return result if aval.shape else result[()]
 
 
+@collector_paused()
 def _specialise(
     fun: Callable[..., Any], arguments: Mapping[str, ArgumentType], device: bool
 ) -> Specialisation:

@@ -20,6 +20,7 @@ from s2s.frontend.traced import Traced
 from s2s.ir.assumptions import assumptions
 from s2s.ir.jaxpr import ClosedJaxpr
 from s2s.passes.pipeline import optimise
+from s2s.trace import collector_paused
 
 if TYPE_CHECKING:
     from s2s_codegen.numpy_source import Description
@@ -36,6 +37,7 @@ class GeneratedModule:
     """The jaxpr that the text was written from."""
 
 
+@collector_paused()
 def generate(
     fun: Callable[..., Any],
     arguments: Arguments,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn, cast
 
-import numpy as np
-
 from s2s.ir.dims import same_shape
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var, aval_of
@@ -76,7 +74,7 @@ def _check_free(jaxpr: Jaxpr, atom: Atom, eqn: JaxprEqn | None = None) -> None:
         _fail(jaxpr, f"a variable of type {atom.aval} is used but not defined before", eqn)
     kind = cast("type[Any]", type(atom.value))
     dtype = PYTHON_SCALARS.get(kind) or getattr(atom.value, "dtype", None)
-    if atom.aval.shape or np.ndim(atom.value) or dtype != atom.aval.dtype:
+    if atom.aval.shape or getattr(atom.value, "ndim", 0) or dtype != atom.aval.dtype:
         _fail(jaxpr, f"a literal of type {atom.aval} is a {kind.__name__}", eqn)
 
 

@@ -43,10 +43,14 @@ def reads_of(eqns: Iterable[JaxprEqn]) -> Callable[[JaxprEqn], list[Var]]:
     steps, of the loops among `eqns`, that it mentions."""
     counts = counts_of(eqns)
 
+    def operands_of(eqn: JaxprEqn) -> list[Var]:
+        return [atom for atom in eqn.invars if not isinstance(atom, Literal)]
+
+    if not counts:
+        return operands_of
+
     def reads(eqn: JaxprEqn) -> list[Var]:
-        operands = [atom for atom in eqn.invars if not isinstance(atom, Literal)]
-        if not counts:
-            return operands
+        operands = operands_of(eqn)
         named = names_in(eqn)
         mentioned = [count for name, count in counts.items() if name in named]
         return [*operands, *[count for count in mentioned if count not in eqn.outvars]]

@@ -27,13 +27,13 @@ def dce(closed: ClosedJaxpr, used: Sequence[bool] | None = None) -> ClosedJaxpr:
     kept: list[JaxprEqn] = []
     for eqn in reversed(jaxpr.eqns):
         flags = [var in needed for var in eqn.outvars]
-        if not any(flags) and not eqn.primitive.has_effect:
+        if True not in flags and not eqn.primitive.has_effect:
             continue
         # Where all results are used, the jaxprs in an equation may still ignore its operands.
-        whole = all(flags) and not eqn.primitive.jaxprs
-        smaller = eqn if whole else eqn.primitive.dce(eqn, flags)
-        kept.append(smaller)
-        needed.update(reads(smaller))
+        if False in flags or eqn.primitive.jaxprs:
+            eqn = eqn.primitive.dce(eqn, flags)
+        kept.append(eqn)
+        needed.update(reads(eqn))
     kept.reverse()
     constants = [
         (var, value)
