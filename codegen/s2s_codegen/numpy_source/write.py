@@ -179,6 +179,9 @@ class Writer:
             return False
         if not self.is_dead(atom):
             return False
+        holder = self.scope.names.holder(self.scope.names[atom])
+        if holder is None or not (holder is atom or self.is_dead(holder)):
+            return False  # the name is that of a variable around this body, which is needed there
         if atom.aval.weak_type:
             return True  # Python numbers are not changed but replaced
         definition = self.definitions.get(atom)

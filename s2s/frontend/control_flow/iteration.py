@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from s2s.ir.dims import Dim, same_size
+from s2s.ir.dims import Dim, require_same, same_size
 from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
 from s2s.primitives.creation import dim_as_value
@@ -201,7 +201,7 @@ def zip_items(*parts: Any, strict: bool = False) -> Items | None:
 def _shorter(a: Any, b: Any, strict: bool) -> Any:
     if isinstance(a, Tracer) or isinstance(b, Tracer):
         raise mistake("zip() of a number of items that depends on the values of the arguments.")
-    if same_size(a, b):
+    if require_same(a, b):
         return a
     if strict:
         raise mistake(f"zip() of {a} and {b} items.")

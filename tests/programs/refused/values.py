@@ -1,0 +1,145 @@
+"""What no transformation can be made of: each is refused with its line and a way out."""
+
+import numpy as np
+
+HISTORY = []
+WEIGHTS = np.ones(3)
+
+
+def recursion_on_a_value(x: float) -> float:
+    """
+    >>> recursion_on_a_value(3.0)
+    """
+    if x < 1.0:
+        return x
+    return x * recursion_on_a_value(x - 1.0)
+
+
+def data_dependent_shape(x):
+    """
+    >>> data_dependent_shape(np.array([0.3, -0.2]))
+    """
+    return np.sum(x[x > 0.0] ** 2)
+
+
+def defined_in_one_branch(x: float) -> float:
+    """
+    >>> defined_in_one_branch(0.3)
+    """
+    if x > 0.0:
+        y = x * x
+    return y + 1.0
+
+
+def branches_of_other_shapes(x):
+    """
+    >>> branches_of_other_shapes(np.array([0.3, -0.2]))
+    """
+    if x[0] > 0.0:
+        y = x
+    else:
+        y = np.concatenate([x, x])
+    return np.sum(y)
+
+
+def branches_of_other_types(x: float):
+    """
+    >>> branches_of_other_types(0.3)
+    """
+    if x > 0.0:
+        y = x
+    else:
+        y = "negative"
+    return y
+
+
+def growing_in_a_while(x):
+    """
+    >>> growing_in_a_while(np.array([0.3, 0.2]))
+    """
+    while np.sum(x) < 10.0:
+        x = np.concatenate([x, x])
+    return np.sum(x)
+
+
+def writes_to_a_global(x):
+    """
+    >>> writes_to_a_global(np.array([0.3, 0.2, 0.1]))
+    """
+    WEIGHTS[0] = x[0]
+    return np.sum(WEIGHTS * x)
+
+
+def appends_to_a_global(x: float) -> float:
+    """
+    >>> appends_to_a_global(0.3)
+    """
+    HISTORY.append(x)
+    return x * x
+
+
+def random_numbers(x: float) -> float:
+    """
+    >>> random_numbers(0.3)
+    """
+    return x * np.random.normal()
+
+
+def sorted_builtin(x):
+    """
+    >>> sorted_builtin(np.array([0.3, 0.2, 0.1]))
+    """
+    a, b, c = sorted(x)
+    return a * b + c
+
+
+def index_of_a_list(x: float, y: float) -> float:
+    """
+    >>> index_of_a_list(0.3, 0.2)
+    """
+    values = [x, y]
+    return values[int(x * 2.0)]
+
+
+def key_of_a_dict(x: float) -> float:
+    """
+    >>> key_of_a_dict(0.3)
+    """
+    table = {0: 1.0, 1: 2.0}
+    return table[int(x)] * x
+
+
+def lengths_by_value(x: float):
+    """
+    >>> lengths_by_value(3.2)
+    """
+    return np.sum(np.zeros(int(x)) + x)
+
+
+def read_only_diagonal(a):
+    """
+    >>> read_only_diagonal(np.ones((2, 2)))
+    """
+    np.diagonal(a)[0] = 1.0
+    return np.sum(a)
+
+
+def match_on_a_value(x: float) -> float:
+    """
+    >>> match_on_a_value(0.3)
+    """
+    match x:
+        case 0.0:
+            return x
+        case _:
+            return x * x
+
+
+def step_of_a_range(x: float, n: int, step: int) -> float:
+    """
+    >>> step_of_a_range(0.3, 5, 2)
+    """
+    total = 0.0
+    for k in range(0, n, step):
+        total += x * k
+    return total

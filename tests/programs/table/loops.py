@@ -1,0 +1,219 @@
+"""Loops: over ranges, while, with breaks, continues, returns and else."""
+
+import math
+
+import numpy as np
+
+
+def newton(a: float) -> float:
+    """
+    >>> newton(0.77)
+    >>> newton(1.08)
+    >>> newton(0.94)
+    """
+    x = a
+    while abs(x * x - a) > 1e-12:
+        x = 0.5 * (x + a / x)
+    return x
+
+
+def while_true(a: float) -> float:
+    """
+    >>> while_true(0.31)
+    >>> while_true(0.4)
+    >>> while_true(1.05)
+    """
+    x = 1.0
+    while True:
+        new = 0.5 * (x + a / x)
+        if abs(new - x) < 1e-14:
+            return new
+        x = new
+
+
+def while_break(a: float) -> float:
+    """
+    >>> while_break(0.06)
+    >>> while_break(0.99)
+    >>> while_break(0.97)
+    """
+    x = 1.0
+    count = 0
+    while count < 60:
+        x = 0.5 * (x + a / x)
+        if abs(x * x - a) < 1e-13:
+            break
+        count += 1
+    return x * a
+
+
+def for_break(a: float) -> float:
+    """
+    >>> for_break(0.59)
+    >>> for_break(0.4)
+    >>> for_break(0.37)
+    """
+    total = 0.0
+    term = 1.0
+    for k in range(1, 200):
+        term = term * a / k
+        if abs(term) < 1e-17:
+            break
+        total += term
+    return total
+
+
+def for_else(a: float) -> float:
+    """
+    >>> for_else(0.34)
+    >>> for_else(0.56)
+    >>> for_else(0.63)
+    """
+    x = a
+    for _ in range(3):
+        if x > 4.0:
+            x = x * 0.5
+            break
+        x = x * (1.0 + a)
+    else:
+        x = x + 10.0 * a
+    return x
+
+
+def for_continue(x: float) -> float:
+    """
+    >>> for_continue(0.69)
+    >>> for_continue(1.19)
+    >>> for_continue(0.96)
+    """
+    total = 0.0
+    for k in range(10):
+        if x * k > 2.0:
+            continue
+        total += math.sin(x * k)
+    return total
+
+
+def for_return(x: float) -> float:
+    """
+    >>> for_return(0.77)
+    >>> for_return(1.19)
+    >>> for_return(0.3)
+    """
+    y = x
+    for k in range(50):
+        y = y * 1.3
+        if y > 5.0:
+            return y * k
+    return y
+
+
+def long_loop(x: float) -> float:
+    """
+    >>> long_loop(0.23)
+    >>> long_loop(0.75)
+    >>> long_loop(0.1)
+    """
+    for _ in range(100):
+        x = x + 0.01 * math.sin(x)
+    return x
+
+
+def short_loop(x: float) -> float:
+    """
+    >>> short_loop(0.09)
+    >>> short_loop(0.64)
+    >>> short_loop(0.59)
+    """
+    for k in range(3):
+        x = x * x + k
+    return x
+
+
+def integer_start(x: float) -> float:
+    """
+    >>> integer_start(1.1)
+    >>> integer_start(0.77)
+    >>> integer_start(0.64)
+    """
+    total = 0
+    for k in range(20):
+        total += x * k
+    return total
+
+
+def backwards(x: float) -> float:
+    """
+    >>> backwards(0.62)
+    >>> backwards(0.33)
+    >>> backwards(0.06)
+    """
+    total = 0.0
+    for k in range(20, 0, -3):
+        total = total * x + k
+    return total
+
+
+def nested_loops(x: float) -> float:
+    """
+    >>> nested_loops(0.27)
+    >>> nested_loops(0.85)
+    >>> nested_loops(0.28)
+    """
+    total = 0.0
+    for i in range(6):
+        inner = x
+        for j in range(5):
+            inner = inner * 0.5 + i * x + j
+        total += inner * inner
+    return total
+
+
+def growing_array(x: float) -> float:
+    """
+    >>> growing_array(0.09)
+    >>> growing_array(0.73)
+    >>> growing_array(0.24)
+    """
+    values = np.array([1.0, 2.0])
+    for _ in range(3):
+        values = np.concatenate([values, values * x])
+    return np.sum(values)
+
+
+def layers(x: float) -> float:
+    """
+    >>> layers(0.83)
+    >>> layers(0.07)
+    >>> layers(0.41)
+    """
+    for scale in [0.5, 1.5, 2.5]:
+        x = math.tanh(scale * x)
+    return x
+
+
+def dictionary(x: float, y: float) -> float:
+    """
+    >>> dictionary(1.13, 0.67)
+    >>> dictionary(0.98, 0.81)
+    >>> dictionary(0.75, 0.27)
+    """
+    total = 0.0
+    for name, value in {"a": x, "b": y}.items():
+        total += value * len(name) * 2.0
+    return total * x
+
+
+def power(x: float) -> float:
+    """
+    >>> power(0.43)
+    >>> power(0.88)
+    >>> power(1.05)
+    """
+    result = 1.0
+    while x > 0.1:
+        result = result * (1.0 + x)
+        x = x * 0.5
+    else:
+        result = result * 2.0
+    return result
