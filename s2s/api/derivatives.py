@@ -59,10 +59,36 @@ def active_inputs(traced: Traced, positions: Sequence[int], what: str) -> list[b
     return active
 
 
+def value_and_auxiliary(
+    traced: Traced, fun: Callable[..., Any], has_aux: bool
+) -> tuple[TreeDef, TreeDef | None]:
+    """The structures of what is differentiated and, with `has_aux`, of what comes beside it.
+
+    Raises UserError if, with `has_aux`, the function does not return a pair.
+    """
+    result = traced.result
+    if not has_aux:
+        return result, None
+    if result.kind is not tuple or len(result.children) != 2:
+        raise UserError(
+            f"with has_aux, `{function_name(fun)}` must return a pair (value, auxiliary values), "
+            f"but it returns {result}.",
+            definition(traced),
+        )
+    value, auxiliary = result.children
+    return value, auxiliary
+
+
+def tuple_of(*trees: TreeDef | None) -> TreeDef:
+    """The structure of a tuple of these, without those that are None."""
+    there = tuple(tree for tree in trees if tree is not None)
+    return TreeDef(tuple, tuple(range(len(there))), there)
+
+
 def structure_of(parameters: Sequence[Parameter], positions: Sequence[int], one: bool) -> TreeDef:
     """The structure of values that belong to parameters: one's own, or a tuple of several's."""
     trees = tuple(flatten(parameters[position].type)[1] for position in positions)
-    return trees[0] if one else TreeDef(tuple, tuple(range(len(trees))), trees)
+    return trees[0] if one else tuple_of(*trees)
 
 
 def reordered(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
@@ -91,16 +117,7 @@ class ValueAndGrad(Transformed):
         positions = selected(traced.parameters, self.argnums, what)
         active = active_inputs(traced, positions, what)
         result = traced.result
-        if self.has_aux:
-            if result.kind is not tuple or len(result.children) != 2:
-                raise UserError(
-                    f"with has_aux, `{function_name(self.fun)}` must return a pair "
-                    f"(value, auxiliary values), but it returns {result}.",
-                    definition(traced),
-                )
-            value, aux = result.children
-        else:
-            value, aux = result, None
+        value, aux = value_and_auxiliary(traced, self.fun, self.has_aux)
         out_avals = traced.closed.out_avals
         if value.kind is not None or out_avals[0].shape != ():
             found = str(out_avals[0]) if value.kind is None else f"the structure {value}"
@@ -132,7 +149,7 @@ class ValueAndGrad(Transformed):
         return dataclasses.replace(
             traced,
             closed=reordered(closed, [index for _, indices in parts for index in indices]),
-            result=trees[0] if len(trees) == 1 else TreeDef(tuple, (0, 1), trees),
+            result=trees[0] if len(trees) == 1 else tuple_of(*trees),
         )
 
     def describe(self, traced: Traced) -> str:
@@ -199,13 +216,18 @@ def value_and_grad(
 
 
 class JvpFunction(Transformed):
-    """`f_jvp(x, x_dot) -> (y, y_dot)`: values and directional derivatives as one function."""
+    """`f_jvp(x, x_dot) -> (y, y_dot)`: values and directional derivatives as one function.
+
+    With `has_aux`, the function returns (y, auxiliary values), and this one (y, y_dot, auxiliary
+    values).
+    """
 
     suffix = "jvp"
 
-    def __init__(self, fun: Callable[..., Any], argnums: Argnums) -> None:
+    def __init__(self, fun: Callable[..., Any], argnums: Argnums, has_aux: bool = False) -> None:
         super().__init__(fun)
         self.argnums = argnums
+        self.has_aux = has_aux
 
     @property
     def signature(self) -> inspect.Signature:
@@ -223,8 +245,9 @@ class JvpFunction(Transformed):
         what = f"the directional derivative of `{function_name(self.fun)}`"
         positions = selected(traced.parameters, self.argnums, what)
         active = active_inputs(traced, positions, what)
+        value, auxiliary = value_and_auxiliary(traced, self.fun, self.has_aux)
         closed, out_active = jvp_pass(traced.closed, active)
-        num_outs = len(out_active)
+        num_outs, num_values = len(out_active), value.num_leaves
         directions = [
             Parameter(f"{traced.parameters[p].name}_dot", traced.parameters[p].type)
             for p in positions
@@ -243,12 +266,14 @@ class JvpFunction(Transformed):
                 tangents.update(zip(indices, by_parameter[direction.name], strict=True))
             results = inline(closed, *primals, *[tangents[i] for i in sorted(tangents)])
             y_dots = iter(results[num_outs:])
+            tangents_out = [
+                next(y_dots) if on else instantiate(Zero(aval(y)))
+                for y, on in zip(results[:num_outs], out_active, strict=True)
+            ]
             return [
-                *results[:num_outs],
-                *[
-                    next(y_dots) if on else instantiate(Zero(aval(y)))
-                    for y, on in zip(results[:num_outs], out_active, strict=True)
-                ],
+                *results[:num_values],
+                *tangents_out[:num_values],
+                *results[num_values:num_outs],
             ]
 
         named_inputs = _input_names(traced, directions, positions)
@@ -261,7 +286,7 @@ class JvpFunction(Transformed):
             traced,
             closed=made,
             parameters=tuple(parameters),
-            result=TreeDef(tuple, (0, 1), (traced.result, traced.result)),
+            result=tuple_of(value, value, auxiliary),
         )
 
     def describe(self, traced: Traced) -> str:
@@ -271,13 +296,18 @@ class JvpFunction(Transformed):
 
 
 class VjpFunction(Transformed):
-    """`f_vjp(x, y_bar) -> (y, x_bar)`: values and cotangents pulled back, as one function."""
+    """`f_vjp(x, y_bar) -> (y, x_bar)`: values and cotangents pulled back, as one function.
+
+    With `has_aux`, the function returns (y, auxiliary values), and this one (y, x_bar, auxiliary
+    values).
+    """
 
     suffix = "vjp"
 
-    def __init__(self, fun: Callable[..., Any], argnums: Argnums) -> None:
+    def __init__(self, fun: Callable[..., Any], argnums: Argnums, has_aux: bool = False) -> None:
         super().__init__(fun)
         self.argnums = argnums
+        self.has_aux = has_aux
 
     @property
     def signature(self) -> inspect.Signature:
@@ -288,11 +318,14 @@ class VjpFunction(Transformed):
         what = f"the pullback of `{function_name(self.fun)}`"
         positions = selected(traced.parameters, self.argnums, what)
         active = active_inputs(traced, positions, what)
-        out_avals = traced.closed.out_avals
-        inexact = [is_inexact(a.dtype) for a in out_avals]
-        closed, _ = vjp_pass(traced.closed, active, inexact)
-        leaves = [a if on else Static(None) for a, on in zip(out_avals, inexact, strict=True)]
-        y_bar = Parameter("y_bar", unflatten(traced.result, leaves))
+        value, auxiliary = value_and_auxiliary(traced, self.fun, self.has_aux)
+        num_outs, num_values = len(traced.closed.out_avals), value.num_leaves
+        y_avals = traced.closed.out_avals[:num_values]
+        inexact = [is_inexact(a.dtype) for a in y_avals]
+        with_cotangent = [*inexact, *[False] * (num_outs - num_values)]
+        closed, _ = vjp_pass(traced.closed, active, with_cotangent)
+        leaves = [a if on else Static(None) for a, on in zip(y_avals, inexact, strict=True)]
+        y_bar = Parameter("y_bar", unflatten(value, leaves))
         parameters = _insert(traced.parameters, [y_bar])
         num_inputs = len(traced.closed.in_avals)
 
@@ -315,13 +348,13 @@ class VjpFunction(Transformed):
             [leaf for parameter in parameters for leaf in parameter.leaves],
             [name for parameter in parameters for name in inputs[parameter.name]],
         )
-        grads = _in_order(traced, positions, range(len(out_avals), len(made.out_avals)))
+        grads = _in_order(traced, positions, range(num_outs, len(made.out_avals)))
         bars = structure_of(traced.parameters, positions, isinstance(self.argnums, (int, str)))
         return dataclasses.replace(
             traced,
-            closed=reordered(made, [*range(len(out_avals)), *grads]),
+            closed=reordered(made, [*range(num_values), *grads, *range(num_values, num_outs)]),
             parameters=tuple(parameters),
-            result=TreeDef(tuple, (0, 1), (traced.result, bars)),
+            result=tuple_of(value, bars, auxiliary),
         )
 
     def describe(self, traced: Traced) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from s2s import lax
-from s2s.api.derivatives import active_inputs, structure_of
+from s2s.api.derivatives import active_inputs, structure_of, tuple_of, value_and_auxiliary
 from s2s.api.transformed import (
     Argnums,
     Arguments,
@@ -48,15 +48,7 @@ class Jacobian(Transformed):
         active_inputs(traced, positions, what)
         slices = traced.parameter_slices()
         wanted = [i for p in positions for i in range(slices[p].start, slices[p].stop)]
-        result, auxiliary = traced.result, None
-        if self.has_aux:
-            if result.kind is not tuple or len(result.children) != 2:
-                raise UserError(
-                    f"with has_aux, `{function_name(self.fun)}` must return a pair "
-                    f"(value, auxiliary values), but it returns {result}.",
-                    definition(traced),
-                )
-            result, auxiliary = result.children
+        result, auxiliary = value_and_auxiliary(traced, self.fun, self.has_aux)
         for a in traced.closed.out_avals[: result.num_leaves]:
             if not is_inexact(a.dtype):
                 raise UserError(
@@ -67,7 +59,7 @@ class Jacobian(Transformed):
         one = isinstance(self.argnums, (int, str))
         blocks = _nested(result, structure_of(traced.parameters, positions, one))
         if auxiliary is not None:
-            blocks = TreeDef(tuple, (0, 1), (blocks, auxiliary))
+            blocks = tuple_of(blocks, auxiliary)
         return dataclasses.replace(traced, closed=closed, result=blocks)
 
     def _jacobian(self, closed: ClosedJaxpr, wanted: Sequence[int], num_outs: int) -> ClosedJaxpr:

@@ -17,14 +17,14 @@ from s2s.api.transformed import Argnums, Transformed
 from s2s.errors import UserError
 
 
-def jvp(fun: Callable[..., Any], argnums: Argnums = 0) -> Transformed:
+def jvp(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Transformed:
     """`f_jvp(x, x_dot) -> (y, y_dot)`."""
-    return JvpFunction(fun, argnums)
+    return JvpFunction(fun, argnums, has_aux)
 
 
-def vjp(fun: Callable[..., Any], argnums: Argnums = 0) -> Transformed:
+def vjp(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Transformed:
     """`f_vjp(x, y_bar) -> (y, x_bar)`."""
-    return VjpFunction(fun, argnums)
+    return VjpFunction(fun, argnums, has_aux)
 
 
 TRANSFORMATIONS: dict[str, Callable[..., Transformed]] = {

@@ -21,8 +21,7 @@ TRANSFORMATIONS = {
 }
 """Each transformation of one function, and what it gives."""
 
-_WITH_WRT = {"grad", "value-and-grad", "jvp", "vjp", "jacfwd", "jacrev", "hessian"}
-_WITH_AUX = {"grad", "value-and-grad", "jacfwd", "jacrev", "hessian"}
+_DERIVATIVES = {"grad", "value-and-grad", "jvp", "vjp", "jacfwd", "jacrev", "hessian"}
 
 _TYPES_HELP = """\
 The types of the arguments are taken from --args, from an example, from annotations, from a doctest
@@ -115,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "target", metavar="FILE.py:FUNC", help="the function, in a file of yours"
         )
-        if name in _WITH_WRT:
+        if name in _DERIVATIVES:
             command.add_argument(
                 "--wrt", metavar="NAMES", help="the parameters to differentiate: w,b (the first)"
             )
@@ -126,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
                 help="which axis of each argument is the batch: 'None, 0, 0', or 'x=0, y=0' (the "
                 "first axis of each argument that is not left at its default)",
             )
-        if name in _WITH_AUX:
+        if name in _DERIVATIVES:
             command.add_argument(
                 "--has-aux",
                 action="store_true",

@@ -107,10 +107,10 @@ def _(fun: ValueAndGrad, run: Run, inner: Run, args: Values, findings: Findings)
 @law.register
 def _(fun: JvpFunction, run: Run, inner: Run, args: Values, findings: Findings) -> None:
     inner_args = inner_arguments(fun, args)
-    value, value_dot = run(args)
-    findings.compare_values("the value", value, inner(inner_args))
+    value, value_dot = _without_auxiliary(fun, run(args), inner(inner_args), findings)
     findings.compare_types("the derivative", value_dot, value)
-    line = _line(inner, inner_args, {name: args[f"{name}_dot"] for name in _wrt(fun)})
+    direction = {name: args[f"{name}_dot"] for name in _wrt(fun)}
+    line = _line(inner, inner_args, direction, _value_of(fun))
     what = "the derivative along the given direction"
     findings.compare_slopes(what, _flat(value_dot), line, _width(value_dot))
 
@@ -118,19 +118,27 @@ def _(fun: JvpFunction, run: Run, inner: Run, args: Values, findings: Findings) 
 @law.register
 def _(fun: VjpFunction, run: Run, inner: Run, args: Values, findings: Findings) -> None:
     inner_args = inner_arguments(fun, args)
-    value, bars = run(args)
-    findings.compare_values("the value", value, inner(inner_args))
+    _, bars = _without_auxiliary(fun, run(args), inner(inner_args), findings)
     y_bar, by_name = _flat(args["y_bar"]), _by_name(fun, bars)
     findings.compare_types("the cotangent", by_name, {name: args[name] for name in by_name})
 
-    def weighted(value: Any) -> Any:
-        return _flat(value) @ y_bar
+    def weighted(result: Any) -> Any:
+        return _flat(_value_of(fun)(result)) @ y_bar
 
     for direction in _directions(fun, inner_args, findings):
         line = _line(inner, inner_args, direction, weighted)
         slope = np.array([_dot(by_name, direction)])
         what = f"the product of the cotangents with {_shown(direction)}"
         findings.compare_slopes(what, slope, line, _width(bars))
+
+
+def _without_auxiliary(fun: Any, found: Any, expected: Any, findings: Findings) -> Any:
+    """The value and its derivative. The value and the auxiliary values must be as expected."""
+    value, derivative, *auxiliary = found
+    findings.compare_values("the value", value, _value_of(fun)(expected))
+    if auxiliary:
+        findings.compare_values("the auxiliary value", auxiliary[0], expected[1])
+    return value, derivative
 
 
 @law.register

@@ -138,6 +138,8 @@ def test_the_command_in_the_module_makes_it_again(folder):
         (["jacrev", "model.py:pair", "--wrt", "y"], "pair_jacrev"),
         (["hessian", "model.py:energy"], "energy_hessian"),
         (["value-and-grad", "model.py:with_aux", "--has-aux"], "with_aux_value_and_grad"),
+        (["jvp", "model.py:with_aux", "--has-aux"], "with_aux_jvp"),
+        (["vjp", "model.py:with_aux", "--has-aux"], "with_aux_vjp"),
         (["compile", "model.py", "vmap(grad(loss), in_axes=(None, 0, 0))"], "loss_grad_vmap"),
         (["compile", "model.py", "hessian(energy, argnums='stiffness')"], "energy_hessian"),
         (["grad", "model.py:loss", "--record", "train.py 2"], "loss_grad"),

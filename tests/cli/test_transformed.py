@@ -41,8 +41,9 @@ def test_wrt(command, words, argnums):
 
 
 def test_has_aux():
-    assert made("value-and-grad", "--has-aux").has_aux
-    assert not made("grad").has_aux
+    for command in ("value-and-grad", "jvp", "vjp", "hessian"):
+        assert made(command, "--has-aux").has_aux
+        assert not made(command).has_aux
 
 
 @pytest.mark.parametrize(
