@@ -12,6 +12,7 @@ from s2s.api.transformed import (
     Arguments,
     Transformed,
     and_list,
+    by_position,
     definition,
     function_name,
     selected,
@@ -114,8 +115,9 @@ class ValueAndGrad(Transformed):
     def trace(self, arguments: Arguments) -> Traced:
         traced = trace(self.fun, arguments)
         what = f"the gradient of `{function_name(self.fun)}`"
-        positions = selected(traced.parameters, self.argnums, what)
-        active = active_inputs(traced, positions, what)
+        view = by_position(traced, self.argnums)
+        positions = selected(view.parameters, self.argnums, what)
+        active = active_inputs(view, positions, what)
         result = traced.result
         value, aux = value_and_auxiliary(traced, self.fun, self.has_aux)
         out_avals = traced.closed.out_avals
@@ -137,8 +139,8 @@ class ValueAndGrad(Transformed):
         closed = fix_inputs(closed, [one])
         grads = list(range(len(out_avals), len(closed.out_avals)))
         auxes = list(range(1, len(out_avals)))
-        gradient = structure_of(traced.parameters, positions, isinstance(self.argnums, (int, str)))
-        grads = _in_order(traced, positions, grads)
+        gradient = structure_of(view.parameters, positions, isinstance(self.argnums, (int, str)))
+        grads = _in_order(view, positions, grads)
         parts: list[tuple[TreeDef, list[int]]] = [(gradient, grads)]
         if self.with_value:
             head = (value, [0]) if aux is None else (result, [0, *auxes])
@@ -153,8 +155,8 @@ class ValueAndGrad(Transformed):
         )
 
     def describe(self, traced: Traced) -> str:
-        positions = selected(traced.parameters, self.argnums, "grad")
-        wrt = _wrt(traced, positions)
+        view = by_position(traced, self.argnums)
+        wrt = _wrt(view, selected(view.parameters, self.argnums, "grad"))
         if self.with_value:
             return f"Value of `{function_name(self.fun)}`, and its gradient with respect to {wrt}."
         return f"Gradient of `{function_name(self.fun)}` with respect to {wrt}."

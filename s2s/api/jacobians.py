@@ -13,6 +13,7 @@ from s2s.api.transformed import (
     Arguments,
     Transformed,
     and_list,
+    by_position,
     definition,
     function_name,
     selected,
@@ -44,9 +45,10 @@ class Jacobian(Transformed):
     def trace(self, arguments: Arguments) -> Traced:
         traced = trace(self.fun, arguments)
         what = f"the Jacobian of `{function_name(self.fun)}`"
-        positions = selected(traced.parameters, self.argnums, what)
-        active_inputs(traced, positions, what)
-        slices = traced.parameter_slices()
+        view = by_position(traced, self.argnums)
+        positions = selected(view.parameters, self.argnums, what)
+        active_inputs(view, positions, what)
+        slices = view.parameter_slices()
         wanted = [i for p in positions for i in range(slices[p].start, slices[p].stop)]
         result, auxiliary = value_and_auxiliary(traced, self.fun, self.has_aux)
         for a in traced.closed.out_avals[: result.num_leaves]:
@@ -57,7 +59,7 @@ class Jacobian(Transformed):
                 )
         closed = self._jacobian(traced.closed, wanted, result.num_leaves)
         one = isinstance(self.argnums, (int, str))
-        blocks = _nested(result, structure_of(traced.parameters, positions, one))
+        blocks = _nested(result, structure_of(view.parameters, positions, one))
         if auxiliary is not None:
             blocks = tuple_of(blocks, auxiliary)
         return dataclasses.replace(traced, closed=closed, result=blocks)
@@ -67,8 +69,9 @@ class Jacobian(Transformed):
         raise NotImplementedError
 
     def describe(self, traced: Traced) -> str:
-        positions = selected(traced.parameters, self.argnums, "jacobian")
-        names = and_list([traced.parameters[position].name for position in positions])
+        parameters = by_position(traced, self.argnums).parameters
+        positions = selected(parameters, self.argnums, "jacobian")
+        names = and_list([parameters[position].name for position in positions])
         of = f"`{function_name(self.fun)}`"
         return f"Jacobian of {of} with respect to {names}."
 
@@ -207,8 +210,9 @@ class Hessian(JacFwd):
         self.original = fun
 
     def describe(self, traced: Traced) -> str:
-        positions = selected(traced.parameters, self.argnums, "hessian")
-        names = and_list([traced.parameters[position].name for position in positions])
+        parameters = by_position(traced, self.argnums).parameters
+        positions = selected(parameters, self.argnums, "hessian")
+        names = and_list([parameters[position].name for position in positions])
         return f"Hessian of `{function_name(self.original)}` with respect to {names}."
 
 

@@ -7,10 +7,11 @@ itself being transformed, it inlines its jaxpr there.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -142,6 +143,21 @@ def _leaf_key(leaf: Any) -> Hashable:
 
 
 Argnums = int | str | Sequence[int | str]
+
+
+def by_position(traced: Traced, argnums: Argnums) -> Traced:
+    """The same function; if `argnums` are positions, each value of `*args` is a parameter."""
+    wanted = [argnums] if isinstance(argnums, (int, str)) else argnums
+    if not all(isinstance(one, int) for one in wanted):
+        return traced
+    parameters: list[Parameter] = []
+    for parameter in traced.parameters:
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            types = cast("tuple[ArgumentType, ...]", parameter.type)
+            parameters += [Parameter(f"{parameter.name}[{i}]", one) for i, one in enumerate(types)]
+        else:
+            parameters.append(parameter)
+    return dataclasses.replace(traced, parameters=tuple(parameters))
 
 
 def selected(parameters: Sequence[Parameter], argnums: Argnums, what: str) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from s2s.api.batching import vmap
 from s2s.api.derivatives import JvpFunction, VjpFunction, grad, value_and_grad
 from s2s.api.jacobians import hessian, jacfwd, jacrev
-from s2s.api.transformed import Argnums, Transformed
+from s2s.api.transformed import Argnums, Transformed, signature
 from s2s.errors import UserError
 
 
@@ -103,9 +103,21 @@ class _Reader:
                 self.fail("`**` cannot stand here")
             kwargs[keyword.arg] = self.literal(keyword.value)
         try:
-            return transformation(fun, *args, **kwargs)
+            made = transformation(fun, *args, **kwargs)
         except TypeError as error:
             self.fail(str(error))
+        self.check_argnums(getattr(made, "argnums", ()), fun)
+        return made
+
+    def check_argnums(self, argnums: Argnums, fun: Callable[..., Any]) -> None:
+        """Refuse the position of a value of `*args`, of which a file has as many as it was made
+        for: the whole has a name."""
+        wanted = [argnums] if isinstance(argnums, (int, str)) else argnums
+        for position, (name, parameter) in enumerate(signature(fun).parameters.items()):
+            if parameter.kind is parameter.VAR_POSITIONAL and any(
+                isinstance(one, int) and not 0 <= one < position for one in wanted
+            ):
+                self.fail(f"give *{name} by its name, as in argnums={name!r}, to have them all")
 
     def literal(self, node: ast.expr) -> Any:
         try:

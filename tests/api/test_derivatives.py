@@ -165,3 +165,20 @@ def test_errors():
         s2s.grad(loss, has_aux=True)(W, X)
     with pytest.raises(TypeError, match="missing a required argument"):
         s2s.grad(loss)(W)
+
+
+def test_positions_count_the_values_of_star_args():
+    def weighted(scale, *xs):
+        return scale * np.sum(xs[0] ** 2) * xs[1]
+
+    args = (2.0, np.arange(3.0), 5.0)
+    gradients = jax.grad(weighted, argnums=(0, 1, 2))(*args)
+    assert_trees_close(s2s.grad(weighted, argnums=(0, 1, 2))(*args), gradients)
+    assert_trees_close(s2s.grad(weighted, argnums=-1)(*args), gradients[2])
+    assert_trees_close(s2s.grad(weighted, argnums="xs")(*args), gradients[1:])
+    assert_trees_close(
+        s2s.hessian(weighted, argnums=(1, 2))(*args), jax.hessian(weighted, (1, 2))(*args)
+    )
+    assert s2s.grad(lambda *xs: xs[0] * xs[1])(2.0, 3.0) == 3.0
+    with pytest.raises(UserError, match=r"there is no parameter number 3; .* scale, xs\[0\]"):
+        s2s.grad(weighted, argnums=3)(*args)
