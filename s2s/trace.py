@@ -70,7 +70,8 @@ class Builder:
     """A jaxpr in the making. `source` and `phase` are given to each equation appended.
 
     With `folding`, each equation is first offered to its primitive's `fold` rule. `array_names`
-    has the user's names for arrays that are not traced, by identity.
+    has the user's names for arrays that are not traced, by identity, and `copies` those of them
+    that are constants, as they were when they were met: the builders of nested traces share both.
     """
 
     __slots__ = (
@@ -80,6 +81,7 @@ class Builder:
         "array_names",
         "constvars",
         "consts",
+        "copies",
         "eqns",
         "folding",
         "phase",
@@ -96,6 +98,7 @@ class Builder:
         self.phase: Phase = phase
         self.folding = folding
         self.array_names: dict[int, tuple[Array, str]] = {}
+        self.copies: dict[int, tuple[Array, Array]] = {}
         self._captured: dict[int, tuple[Any, Any, Var]] = {}
         self._producers: dict[Var, JaxprEqn] = {}
         self._scanned = 0
@@ -135,7 +138,7 @@ class Builder:
         captured = self._captured.get(identity)
         if captured is not None:
             original, const, var = captured
-            if const is original or const.tobytes() == original.tobytes():
+            if const is original or _same(const, original):
                 return var
         if isinstance(value, Tracer):
             if not any(value.builder is builder for builder in _builders):
@@ -146,13 +149,26 @@ class Builder:
             const, name = tracer_of(value.builder, value.variable), value.variable.name
             original = const
         else:
-            original, const = value, unchanging(value)
+            original, const = value, self._copy(value)
             name = self.array_names.get(identity, (None, None))[1]
+            captured = self._captured.get(id(const))
+            if captured is not None:
+                return captured[2]
         var = Var(aval, name)
-        self._captured[identity] = (original, const, var)
+        self._captured[identity] = self._captured[id(const)] = (original, const, var)
         self.constvars.append(var)
         self.consts.append(const)
         return var
+
+    def _copy(self, array: Array) -> Array:
+        """The array as it is now: one copy for all traces, until its owner changes it."""
+        original, copy = self.copies.get(id(array), (None, array))
+        if original is not array or not _same(copy, array):
+            copy = unchanging(array)
+            self.copies[id(array)] = array, copy
+            if id(array) in self.array_names:
+                self.array_names[id(copy)] = copy, self.array_names[id(array)][1]
+        return copy
 
     def append(
         self, primitive: Primitive, atoms: Sequence[Atom], avals: Sequence[ShapedArray]
@@ -184,6 +200,10 @@ def unchanging(array: Array) -> Array:
     copy = array.copy()
     copy.flags.writeable = False
     return copy
+
+
+def _same(copy: Array, array: Array) -> bool:
+    return copy.shape == array.shape and copy.tobytes() == array.tobytes()
 
 
 def tracer_of(builder: Builder, var: Var) -> Tracer:
@@ -288,7 +308,7 @@ def make(
     builder = Builder(source, folding=folding)
     if outer is not None:
         builder.source = source if source is not None else outer.source
-        builder.array_names = outer.array_names
+        builder.array_names, builder.copies = outer.array_names, outer.copies
     invars = [Var(a, n) for a, n in zip(avals, names or [None] * len(avals), strict=True)]
     with appending_to(builder):
         results = fun(*[tracer_of(builder, var) for var in invars])

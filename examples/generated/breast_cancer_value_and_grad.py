@@ -28,11 +28,8 @@ def loss_value_and_grad(weights, bias: float, features, labels, penalty: float =
         (weights_bar, bias_bar): float64[d], float64[]
     """
     n, d = features.shape
-    if (
-        (weights.shape, labels.shape) != ((d,), (n,))
-        or np.ndim(bias)
-        or np.ndim(penalty)
-    ):
+    shapes = weights.shape, labels.shape
+    if shapes != ((d,), (n,)) or np.ndim(bias) or np.ndim(penalty):
         raise ValueError(
             "expected weights: f64[d], bias: float, features: f64[n, d], "
             "labels: f64[n], penalty: float"
@@ -58,4 +55,4 @@ def loss_value_and_grad(weights, bias: float, features, labels, penalty: float =
     return value, (weights_bar, bias_bar)
 
 
-# s2s digest: a455ff879d3cd30f
+# s2s digest: 54c3319086b88bab

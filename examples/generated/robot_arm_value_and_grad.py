@@ -17,36 +17,30 @@ def miss_value_and_grad(angles, lengths, target):
     Squared distance of the hand to the target.
 
     Args:
-        angles: float64[4]
-        lengths: float64[n], n >= 4
+        angles: float64[n], n >= 2
+        lengths: float64[n]
         target: float64[3]
 
     Returns:
-        (value, angles_bar): float64[], float64[4]
+        (value, angles_bar): float64[], float64[n]
     """
-    (n,) = lengths.shape
-    if (angles.shape, target.shape) != ((4,), (3,)) or n < 4:
+    (n,) = angles.shape
+    if (lengths.shape, target.shape) != ((n,), (3,)) or n < 2:
         raise ValueError(
-            "expected angles: f64[4], lengths: f64[n], target: f64[3], n >= 4"
+            "expected angles: f64[n], lengths: f64[n], target: f64[3], n >= 2"
         )
 
     # robot_arm.py:28: distance = hand(angles, lengths) - target
     height = lengths[0]
-    elevation = 0.0 + angles[1]
-    cos_elevation = np.cos(elevation)
-    sin_elevation = np.sin(elevation)
-    reach = 0.0 + lengths[1] * cos_elevation
-    height = height + lengths[1] * sin_elevation
-    elevation = elevation + angles[2]
-    cos_elevation_1 = np.cos(elevation)
-    sin_elevation_1 = np.sin(elevation)
-    reach = reach + lengths[2] * cos_elevation_1
-    height = height + lengths[2] * sin_elevation_1
-    elevation = elevation + angles[3]
-    cos_elevation_2 = np.cos(elevation)
-    sin_elevation_2 = np.sin(elevation)
-    reach = reach + lengths[3] * cos_elevation_2
-    height = height + lengths[3] * sin_elevation_2
+    elevation = 0.0
+    reach = 0.0
+    elevation_steps = np.empty(n - 1)
+    for i in range(n - 1):
+        length = lengths[i + 1]
+        elevation = elevation + angles[i + 1]
+        reach = reach + length * np.cos(elevation)
+        height = height + length * np.sin(elevation)
+        elevation_steps[i] = elevation
     cos = np.cos(angles[0])
     sin = np.sin(angles[0])
     distance = np.array([reach * cos, reach * sin, height]) - target
@@ -61,19 +55,20 @@ def miss_value_and_grad(angles, lengths, target):
     reach_bar = distance_bar[1] * sin
     reach_bar += distance_bar[0] * cos
     product_bar = reach * distance_bar[1] * cos
-    elevation_bar = lengths[3] * height_bar * cos_elevation_2
-    elevation_bar -= lengths[3] * reach_bar * sin_elevation_2
-    elevation_bar_1 = elevation_bar + lengths[2] * height_bar * cos_elevation_1
-    elevation_bar_1 -= lengths[2] * reach_bar * sin_elevation_1
-    angle_bar = elevation_bar_1 + lengths[1] * height_bar * cos_elevation
-    angle_bar -= lengths[1] * reach_bar * sin_elevation
+    elevation_bar = 0.0
+    elevation_bar_steps = np.empty(n - 1)
+    for i in reversed(range(n - 1)):
+        length = lengths[i + 1]
+        elevation = elevation_steps[i]
+        # robot_arm.py:28: distance = hand(angles, lengths) - target
+        elevation_bar += length * height_bar * np.cos(elevation)
+        elevation_bar -= length * reach_bar * np.sin(elevation)
+        elevation_bar_steps[i] = elevation_bar
     angles_bar = np.zeros(angles.shape)
     angles_bar[0] = product_bar - reach * distance_bar[0] * sin
-    angles_bar[3] += elevation_bar
-    angles_bar[2] += elevation_bar_1
-    angles_bar[1] += angle_bar
+    angles_bar[1:] += elevation_bar_steps
 
     return value, angles_bar
 
 
-# s2s digest: b56f8516fa608a81
+# s2s digest: 2aee127769fb2e6b

@@ -11,7 +11,6 @@ Needs NumPy only.
 import numpy as np
 
 CONSTANT = np.array([0.0, -9.81])
-CONSTANT_1 = np.array([0.0, -9.81])
 
 
 def miss_value_and_grad(velocity, drag: float, target, duration: float):
@@ -59,7 +58,7 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         # shooting.py:30: second = acceleration(speed + step * first, drag)
         velocity_1 = speed + step_1 * first
         sqrt_1 = np.sqrt(velocity_1 @ velocity_1)
-        second = CONSTANT_1 - drag * sqrt_1 * velocity_1
+        second = CONSTANT - drag * sqrt_1 * velocity_1
         # shooting.py:31: error = 0.5 * step * np.max(np.abs(second - first))
         largest = np.max(np.abs(second - first))
         error = 0.5 * step_1 * largest
@@ -105,7 +104,7 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         # shooting.py:30: second = acceleration(speed + step * first, drag)
         velocity = speed + step * first
         product_1 = drag * sqrt_1
-        second = CONSTANT_1 - product_1 * velocity
+        second = CONSTANT - product_1 * velocity
         # shooting.py:31: error = 0.5 * step * np.max(np.abs(second - first))
         product_2 = 0.5 * step
         error = product_2 * largest
@@ -164,4 +163,4 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     return value, velocity_bar
 
 
-# s2s digest: 5e8a15113efe037b
+# s2s digest: 0983b62d00520b6e

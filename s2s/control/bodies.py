@@ -215,7 +215,8 @@ def split_of(closed: ClosedJaxpr, unknown: Flags, forced: Flags, in_loop: bool) 
     num_known = len(split.known.out_avals) - split.num_residuals
     known_outs = iter(split.known.jaxpr.outvars[:num_known])
     unknown_outs = iter(split.unknown.jaxpr.outvars)
-    residuals = dict.fromkeys(split.unknown.jaxpr.invars[: split.num_residuals])
+    rest = split.unknown.jaxpr
+    residuals = dict.fromkeys([*rest.constvars, *rest.invars[: split.num_residuals]])
     kept: list[Any] = []
     passed_on: list[Any] = []
     for was_unknown, is_unknown in zip(split.out_unknown, out_unknown, strict=True):
@@ -225,10 +226,10 @@ def split_of(closed: ClosedJaxpr, unknown: Flags, forced: Flags, in_loop: bool) 
             residuals[atom] = None
     known = split.known.jaxpr
     return Parts(
-        ClosedJaxpr(Jaxpr([], known.invars, known.eqns, kept)),
+        ClosedJaxpr(Jaxpr(known.constvars, known.invars, known.eqns, kept), split.known.consts),
         list(residuals),
-        split.unknown.jaxpr.eqns,
-        split.unknown.jaxpr.invars[split.num_residuals :],
+        rest.eqns,
+        rest.invars[split.num_residuals :],
         passed_on,
         out_unknown,
     )

@@ -43,7 +43,8 @@ def cond(
         raise TypeError(f"the predicate of cond must be one truth value, not {kind}")
     if kind.dtype != BOOL:
         pred = ne(pred, 0)
-    return _choose(convert_element_type(pred, INDEX), [false_fun, true_fun], operands, "cond")
+    index = convert_element_type(pred, INDEX)
+    return _choose(index, [true_fun, false_fun], operands, "cond", slice(None, None, -1))
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
@@ -70,14 +71,19 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 
 
 def _choose(
-    index: Value, functions: Sequence[Callable[..., Any]], operands: Sequence[Any], what: str
+    index: Value,
+    functions: Sequence[Callable[..., Any]],
+    operands: Sequence[Any],
+    what: str,
+    order: slice = slice(None),
 ) -> Any:
+    """The result of one of some functions, which are the branches in the given order."""
     leaves, structure = flatten(tuple(operands))
     avals = [aval(leaf) for leaf in leaves]
     bodies = [trace_body(f, list(structure.children), avals) for f in functions]
     bodies = _with_results_of_one_type(bodies, what)
     branches, consts = share_consts(bodies)
-    results = bind(Cond(tuple(branches)), index, *consts, *leaves)
+    results = bind(Cond(tuple(branches[order])), index, *consts, *leaves)
     return unflatten(bodies[0].result, results)
 
 

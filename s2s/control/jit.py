@@ -12,10 +12,10 @@ from s2s.control.bodies import Flags, in_loop, split_of
 from s2s.control.branch_split import CalleeSplit, split_callee
 from s2s.control.call import Call
 from s2s.control.higher_order import fingerprint, per_jaxpr
-from s2s.control.user_functions import bound_arguments, trace_body
+from s2s.control.user_functions import bound_arguments, trace_body, with_consts
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
 from s2s.primitive import Primitive
-from s2s.trace import aval, bind
+from s2s.trace import Tracer, aval, bind
 from s2s.tree import unflatten
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,7 +80,9 @@ class Jitted(Generic[F]):
         avals = [aval(leaf) for leaf in given.leaves]
         body = trace_body(given.function, given.structures, avals, names=given.names)
         name = getattr(self.fun, "__name__", "function")
-        results = bind(Jit(_shared(body.jaxpr), name), *body.consts, *given.leaves)
+        captured = [const for const in body.consts if isinstance(const, Tracer)]
+        callee = _shared(with_consts(body, captured))
+        results = bind(Jit(callee, name), *captured, *given.leaves)
         return unflatten(body.result, results)
 
     def __repr__(self) -> str:

@@ -73,6 +73,11 @@ class While(HigherOrder):
         return parameters
 
     @property
+    def jaxprs(self) -> list[ClosedJaxpr]:
+        """The condition and the body, in the order in which they run."""
+        return [self.cond_jaxpr, self.body_jaxpr]
+
+    @property
     def bound_dimension(self) -> str | None:
         return None if self.steps is None else str(self.steps)
 

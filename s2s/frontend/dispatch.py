@@ -158,7 +158,7 @@ def _name_constants(
     code: CodeType, cells: Mapping[str, CellType], namespace: Mapping[str, Any]
 ) -> None:
     """Give the arrays that a function reads from outside the names by which it reads them."""
-    for name in code.co_names:
+    for name in _names_read(code):
         value = namespace.get(name)
         if type(value) is np.ndarray:
             named(value, name)
@@ -169,6 +169,14 @@ def _name_constants(
             continue
         if type(value) is np.ndarray:
             named(value, name)
+
+
+def _names_read(code: CodeType) -> Iterator[str]:
+    """The global names in a function, and in the functions that stand in it."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names_read(inner)
 
 
 # -- what is called -------------------------------------------------------------------------------

@@ -156,11 +156,11 @@ def _shared_jaxprs(top: Jaxpr) -> dict[Jaxpr, str]:
                 continue  # All that is inside is known to be used more than once.
             for eqn in jaxpr.eqns:
                 parameters = eqn.primitive.printed_parameters()
-                for value in parameters.values():
-                    found = _jaxprs_in(value)
-                    inner.extend(found)
-                    if eqn.primitive.is_call:
-                        wanted.update((callee, parameters["name"]) for callee in found)
+                values = eqn.primitive.jaxprs or parameters.values()
+                found = [jaxpr for value in values for jaxpr in _jaxprs_in(value)]
+                inner.extend(found)
+                if eqn.primitive.is_call:
+                    wanted.update((callee, parameters["name"]) for callee in found)
         level = inner
     shared: dict[Jaxpr, str] = {}
     numbers: dict[str, int] = {}

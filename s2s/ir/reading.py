@@ -18,7 +18,7 @@ import numpy as np
 from s2s.ir import dims, dtypes, jaxpr
 from s2s.ir.dims import Dim, dimension
 from s2s.ir.dtypes import SHORT_NAMES
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray
 
 DTYPES = {str(dtype): dtype for dtype in SHORT_NAMES}
 
@@ -36,6 +36,13 @@ class Record:
 
     name: str
     fields: Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class UnknownConstant:
+    """Stands for the value of a constvar of a callee, which the text does not show."""
+
+    aval: ShapedArray
 
 
 class NotOfType(Exception):
@@ -101,7 +108,9 @@ def _read_instance(value: Any, expected: type[Any], defined: Definitions) -> Any
     if expected in (Jaxpr, ClosedJaxpr):
         found = defined(value.text) if isinstance(value, Name) else value
         if isinstance(found, Jaxpr):
-            return ClosedJaxpr(found) if expected is ClosedJaxpr else found
+            if expected is Jaxpr:
+                return found
+            return ClosedJaxpr(found, tuple(UnknownConstant(v.aval) for v in found.constvars))
     elif isinstance(value, Name):
         if expected is str:
             return value.text

@@ -19,6 +19,7 @@ from tests.passes.programs import f64
 Body = Callable[[Any, Any], Any]
 Library = Any
 
+ONES = np.ones(3)
 ROWS = np.array([0.3, 0.7, -0.2])
 WEIGHTS = np.array([1.0, 2.0, 3.0])
 FLOAT = np.dtype(np.float64)
@@ -35,7 +36,7 @@ S2S = SimpleNamespace(
 def total(library: Library, x: Any) -> Any:
     """The sum of a vector."""
     lax = library.lax
-    return lax.dot_general(x, np.ones(3), (((0,), (0,)), ((), ())))
+    return lax.dot_general(x, ONES, (((0,), (0,)), ((), ())))
 
 
 def straight(library: Library) -> Body:

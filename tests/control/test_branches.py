@@ -75,13 +75,13 @@ REFUSALS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "structure": (
         lambda: lax.cond(True, lambda x: x, lambda x: (x, x), X),
         TypeError,
-        "the branches of cond must return results of one structure, but one returns (*, *) and "
-        "another *",
+        "the branches of cond must return results of one structure, but one returns * and "
+        "another (*, *)",
     ),
     "type": (
         lambda: lax.cond(True, lambda x: {"a": x}, lambda x: {"a": x.astype(int)}, X),
         TypeError,
-        "the branches of cond return different types for the result['a']: f64[3] and i64[3]",
+        "the branches of cond return different types for the result['a']: i64[3] and f64[3]",
     ),
     "predicate": (
         lambda: lax.cond(X > 1, lambda x: x, lambda x: x, X),

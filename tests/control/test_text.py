@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import s2s
-import s2s.lax
+from s2s import lax
 from s2s.ir.equality import alpha_equivalent
+from s2s.trace import evaluate, make
 from tests.control.programs import PROGRAMS, S2S, loss, traced
 from tests.jax_jaxprs import compares_with_jax, jax_text
+from tests.passes.programs import f64
 
 JAX = SimpleNamespace(
     lax=jax.lax,
@@ -23,19 +25,9 @@ JAX = SimpleNamespace(
 )
 X = np.ones(3)
 
-CONSTANTS_IN_BODIES = [
-    name
-    for name in PROGRAMS
-    if "scan" in name
-    or "while" in name
-    # These call `total` in a body.
-    or name in ("cond(cond)", "fori(cond)", "jit(cond)", "checkpoint(cond)")
-]
-"""Programs whose bodies hold arrays of ones, which s2s makes by a broadcast where they are read."""
-
 
 @compares_with_jax
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in CONSTANTS_IN_BODIES])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_print_as_in_jax(name: str) -> None:
     assert str(traced(name)) == jax_text(loss(JAX, PROGRAMS[name](JAX)), X, X)
 
@@ -56,3 +48,20 @@ def test_programs_and_their_derivatives_are_read_back(name: str) -> None:
         read = s2s.parse_jaxpr(text)
         assert alpha_equivalent(jaxpr, read)
         assert str(read) == text
+
+
+def test_an_array_is_one_constant_in_all_bodies_until_it_changes() -> None:
+    weights = np.array([1.0, 2.0, 3.0])
+
+    def step(carry, _):
+        return lax.mul(carry, weights), None
+
+    def fun(x):
+        first = lax.cond(True, lambda: lax.mul(x, weights), lambda: x)
+        second = lax.scan(step, first, None, 2)[0]
+        weights[0] = 5.0
+        return [lax.scan(step, second, None, 2)[0]]
+
+    closed = make(fun, [f64(3)])
+    assert [const.tolist() for const in closed.consts] == [[1.0, 2.0, 3.0], [5.0, 2.0, 3.0]]
+    np.testing.assert_array_equal(evaluate(closed, np.ones(3))[0], [25.0, 32.0, 243.0])

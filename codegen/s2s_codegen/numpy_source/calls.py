@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,10 +13,10 @@ from s2s.control.jit import Jit
 from s2s.errors import UserError
 from s2s.extend import source_of
 from s2s.ir.dims import dimension, names_of
-from s2s.ir.jaxpr import Jaxpr, JaxprEqn
+from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
 from s2s_codegen.numpy_source.entry import Argument, reading_sizes
 from s2s_codegen.numpy_source.format import format_statements, signature_lines
-from s2s_codegen.numpy_source.name import Names
+from s2s_codegen.numpy_source.name import Names, describe
 from s2s_codegen.numpy_source.scope import Callees, Scope
 from s2s_codegen.numpy_source.statements import Line, Statement
 from s2s_codegen.numpy_source.write import Writer, identifier, name_sizes, write
@@ -28,8 +29,38 @@ def write_call(primitive: Jit, eqn: JaxprEqn, writer: Writer) -> None:
     name = scope.callees.name(primitive, identifier(primitive.callee), scope.names)
     sizes = [scope.size(dimension(size)).text for size in _sizes_to_pass(primitive.jaxpr.jaxpr)]
     arguments = [*sizes, *[scope.whole(atom).text for atom in eqn.invars]]
-    results = [scope.names.give(v, writer.hint(eqn, v), writer.is_dead) for v in eqn.outvars]
+    scope.callees.argument_hints.setdefault(primitive, [_hint(a, writer) for a in eqn.invars])
+    results = [
+        scope.names.give(var, hint if var.name is None else identifier(var.name), writer.is_dead)
+        for var, hint in zip(eqn.outvars, _result_hints(primitive), strict=True)
+    ]
     writer.line(f"{', '.join(results)} = {name}({', '.join(arguments)})")
+
+
+def _hint(atom: Atom, writer: Writer) -> str | None:
+    """What an argument is called where it is handed over, if it has a name."""
+    if isinstance(atom, Literal):
+        return None
+    inlined = writer.scope.definition(atom)
+    name = writer.scope.names[atom] if inlined is None else writer.hint(inlined, atom)
+    return re.sub(r"_\d+$", "", name)
+
+
+def _result_hints(primitive: Jit) -> list[str]:
+    """What the results of a function are called in the function itself."""
+    jaxpr = primitive.jaxpr.jaxpr
+    definitions = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+    hints: list[str] = []
+    for atom in jaxpr.outvars:
+        if isinstance(atom, Literal):
+            hints.append("value")
+        elif atom.name is not None or atom not in definitions:
+            hints.append(identifier(atom.name or "value"))
+        elif isinstance(called := definitions[atom].primitive, Jit):
+            hints.append(_result_hints(called)[definitions[atom].outvars.index(atom)])
+        else:
+            hints.append(describe(definitions[atom], False, [], None))
+    return hints
 
 
 def _sizes_to_pass(jaxpr: Jaxpr) -> list[str]:
@@ -57,20 +88,29 @@ def write_callees(callees: Callees) -> list[list[str]]:
     return [*functions, *copied]
 
 
+class _CalleeWriter(Writer):
+    """Writes a function beside the one that the module is for. Its results have names that say what
+    they are, as there are many of them."""
+
+    def hint(self, eqn: JaxprEqn, var: Var) -> str:
+        return identifier(var.name) if var.name is not None else self.described(eqn, var)
+
+
 def _function(primitive: Jit, function: str, callees: Callees) -> list[str]:
     jaxpr = primitive.jaxpr.jaxpr
     names = Names()
     for other in callees.names_taken:
         names.hold(None, other)
     arguments: list[Argument] = []
-    for var in jaxpr.invars:
-        name = names.reserve(identifier(var.name or "x"))
+    callees.name_constants(primitive.jaxpr, names)
+    for var, hint in zip(jaxpr.invars, callees.argument_hints[primitive], strict=True):
+        name = names.reserve(identifier(var.name or hint or "x"))
         names.hold(var, name)
         arguments.append(Argument(name, name, var.aval))
     passed = {size: names.reserve(size) for size in _sizes_to_pass(jaxpr)}
     scope = Scope(names, {**name_sizes(jaxpr, names), **passed})
     scope.callees = callees
-    writer = Writer(jaxpr, scope)
+    writer = _CalleeWriter(jaxpr, scope)
     body = writer.write()
     results = writer.result_texts()
     sizes = reading_sizes(arguments, scope, "", {}, checked=False)

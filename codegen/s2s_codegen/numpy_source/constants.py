@@ -2,38 +2,61 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from s2s.errors import UserError
 from s2s.ir.jaxpr import ClosedJaxpr
-from s2s_codegen.numpy_source.expression import tuple_of
+from s2s_codegen.numpy_source.expression import dtype_name, tuple_of
 from s2s_codegen.numpy_source.format import LINE_LENGTH, format_statements
 from s2s_codegen.numpy_source.name import Names
-from s2s_codegen.numpy_source.scope import dtype_name
 from s2s_codegen.numpy_source.statements import Line
 
 LARGEST = 100_000
 _SHORT = 30
 
 
-def write_constants(closed: ClosedJaxpr, names: Names) -> list[str]:
-    """The lines that define the constants of a jaxpr, under the names that its constvars have.
+class Constants:
+    """The constants of a module. All functions share them; equal ones of one name are one."""
 
-    Raises UserError for an array of more than LARGEST elements.
-    """
-    lines: list[str] = []
-    for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
-        array = np.asarray(value)
-        if array.size > LARGEST:
-            name = f"`{var.name}`" if var.name else "a constant"
-            raise UserError(
-                f"{name} is an array of shape {array.shape}, too large to be written into a "
-                f"module. Make it an argument of the function instead."
-            )
-        lines += _definition(names[var], array)
-    return lines
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray[Any, Any]] = {}
+        self._names: dict[Hashable, str] = {}
+
+    def name(self, closed: ClosedJaxpr, names: Names) -> None:
+        """Name the constvars of a jaxpr.
+
+        Raises UserError for an array of more than LARGEST elements.
+        """
+        for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
+            array = np.asarray(value)
+            if array.size > LARGEST:
+                name = f"`{var.name}`" if var.name else "a constant"
+                raise UserError(
+                    f"{name} is an array of shape {array.shape}, too large to be written into a "
+                    f"module. Make it an argument of the function instead."
+                )
+            hint = re.sub(r"\W+", "_", var.name or "constant").upper()
+            key = (hint, array.shape, array.dtype, array.tobytes())
+            if key not in self._names:
+                self._names[key] = self._new_name(hint, names)
+                self.arrays[self._names[key]] = array
+            names.hold(None, self._names[key])
+            names.alias(var, self._names[key])
+
+    def _new_name(self, hint: str, names: Names) -> str:
+        name, number = hint, 0
+        while name in self.arrays or names.is_taken(name):
+            number += 1
+            name = f"{hint}_{number}"
+        return name
+
+    def definitions(self) -> list[str]:
+        """The lines that define them."""
+        return [line for name, array in self.arrays.items() for line in _definition(name, array)]
 
 
 def _definition(name: str, array: np.ndarray[Any, Any]) -> list[str]:

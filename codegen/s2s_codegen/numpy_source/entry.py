@@ -116,7 +116,13 @@ def reading_sizes(
         if least > 1:
             conditions.append(f"{scope.size_names[name]} < {least}")
     if conditions:
-        statements.append(Block(f"if {' or '.join(conditions)}:", raising("ValueError", expected)))
+        test = f"if {' or '.join(conditions)}:"
+        if len(test) > _LINE and conditions[0].startswith("("):
+            name = scope.names.reserve("shapes")
+            statements.append(Line(f"{name} = {', '.join(found)}"))
+            conditions[0] = f"{name} != ({', '.join(wanted)})"
+            test = f"if {' or '.join(conditions)}:"
+        statements.append(Block(test, raising("ValueError", expected)))
     return statements
 
 

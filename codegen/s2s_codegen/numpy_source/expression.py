@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from s2s.ir.dims import Shape
 from s2s.primitive import Precedence
@@ -157,3 +160,9 @@ def slice_of(start: str, stop: str, step: str = "") -> str:
         return ":".join(bounds)
     text = " : ".join(bounds).strip()
     return re.sub(r": +:", "::", text)
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """`np.float32`, or the Python type where NumPy takes it for the same: `int`, `bool`."""
+    python = {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}
+    return python.get(dtype.name) or f"np.{dtype.name}"

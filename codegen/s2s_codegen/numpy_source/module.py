@@ -17,7 +17,6 @@ from s2s.ir.jaxpr import ClosedJaxpr, Literal, ShapedArray
 from s2s.tree import TreeDef
 from s2s_codegen.numpy_source import branches as _branches, spell as _rules, while_loops as _loops
 from s2s_codegen.numpy_source.calls import joined, write_callees
-from s2s_codegen.numpy_source.constants import write_constants
 from s2s_codegen.numpy_source.description import Description
 from s2s_codegen.numpy_source.docstring import function_docstring, module_docstring, type_text
 from s2s_codegen.numpy_source.entry import (
@@ -67,7 +66,7 @@ class _Function:
         self.arguments = self._name_arguments()
         self.scope = Scope(self.names, name_sizes(closed.jaxpr, self.names))
         self.scope.callees.names_taken.add(description.name)
-        self._name_constants()
+        self.scope.callees.name_constants(closed, self.names)
         writer = Writer(closed.jaxpr, self.scope)
         body = writer.write()
         texts = writer.result_texts()
@@ -76,8 +75,8 @@ class _Function:
         text = "\n".join(_texts(body)) + f"\n{returned}"
         entry = self._entry(text)
         text = "\n".join([text, *_texts(entry)])
-        self.constants = write_constants(closed, self.names)
         self.callees = joined(write_callees(self.scope.callees))
+        self.constants = self.scope.callees.constants.definitions()
         self.imports = _imports("\n".join([text, *self.constants, *self.callees]))
         statements: list[Statement] = [*entry, *([BLANK] if entry and body else []), *body]
         statements += _return(statements, returned)
@@ -113,11 +112,6 @@ class _Function:
                     self.names.hold(var, name)
                 arguments.append(Argument(name, path, var.aval))
         return arguments
-
-    def _name_constants(self) -> None:
-        for var in self.closed.jaxpr.constvars:
-            name = self.names.reserve(re.sub(r"\W+", "_", var.name or "constant").upper())
-            self.names.hold(var, name)
 
     def _entry(self, text: str) -> list[Statement]:
         """The statements before those of the jaxpr."""
@@ -365,10 +359,7 @@ def compile_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     names = Names()
     inputs = [names.give(var, var.name or "x", lambda _: False) for var in jaxpr.invars]
     scope = Scope(names, name_sizes(jaxpr, names))
-    constants = {
-        names.give(v, "constant", lambda _: False): c
-        for v, c in zip(jaxpr.constvars, closed.consts, strict=True)
-    }
+    scope.callees.name_constants(closed, names)
     writer = Writer(jaxpr, scope)
     body = writer.write()
     returned = f"return [{', '.join(writer.result_texts())}]"
@@ -377,7 +368,7 @@ def compile_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     lines = [f"def function({', '.join(inputs)}):"]
     lines += plain_lines([*sizes, *body, Line(returned)], 1)
     source = "\n".join([*joined(write_callees(scope.callees)), *lines])
-    namespace: dict[str, Any] = {"np": np, **constants}
+    namespace: dict[str, Any] = {"np": np, **scope.callees.constants.arrays}
     for module in _imports(source):
         if module != "numpy":
             namespace[module] = __import__(module)

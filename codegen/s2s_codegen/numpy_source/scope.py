@@ -10,12 +10,21 @@ import numpy as np
 
 from s2s.ir.dims import Dim, FloorDiv, Monomial, Shape, Size, same_shape, same_size
 from s2s.ir.dtypes import promote
-from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Precedence, Primitive
 from s2s.primitives.core import ConvertElementType
 from s2s.primitives.creation import Iota
 from s2s.primitives.logic import Eq
-from s2s_codegen.numpy_source.expression import ATOM, Expression, binary, call, negative, tuple_of
+from s2s_codegen.numpy_source.constants import Constants
+from s2s_codegen.numpy_source.expression import (
+    ATOM,
+    Expression,
+    binary,
+    call,
+    dtype_name,
+    negative,
+    tuple_of,
+)
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.plan import Plan
 
@@ -25,6 +34,9 @@ class Callees:
 
     def __init__(self) -> None:
         self.functions: dict[Primitive, str] = {}
+        self.argument_hints: dict[Primitive, list[str | None]] = {}
+        """What the first call of each function calls the arguments."""
+        self.constants = Constants()
         self.copied: dict[Callable[..., Any], str] = {}
         """The functions of the user's that are copied into the module."""
         self.names_taken: set[str] = set()
@@ -44,6 +56,11 @@ class Callees:
         name = self.copied[function]
         names.hold(None, name)
         return name
+
+    def name_constants(self, closed: ClosedJaxpr, names: Names) -> None:
+        """Name the constants of a jaxpr; nothing else in the module is called so."""
+        self.constants.name(closed, names)
+        self.names_taken.update(self.constants.arrays)
 
     def _new_name(self, hint: str, names: Names) -> str:
         name, number = hint, 0
@@ -228,12 +245,6 @@ class Scope:
         """A shape as NumPy functions take it: `n` or `(n, 3)`."""
         sizes = [self.size(size).text for size in shape]
         return sizes[0] if len(sizes) == 1 else tuple_of(sizes)
-
-
-def dtype_name(dtype: np.dtype[Any]) -> str:
-    """`np.float32`, or the Python type where NumPy takes it for the same: `int`, `bool`."""
-    python = {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}
-    return python.get(dtype.name) or f"np.{dtype.name}"
 
 
 def literal(atom: Literal) -> Expression:

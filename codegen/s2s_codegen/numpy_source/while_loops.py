@@ -9,10 +9,9 @@ from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, JaxprEqn, ShapedArray, Var
 from s2s.primitives.counts import BindDimension
 from s2s_codegen.numpy_source.blocks import InnerWriter, outer_expression
-from s2s_codegen.numpy_source.expression import Expression
+from s2s_codegen.numpy_source.expression import Expression, dtype_name
 from s2s_codegen.numpy_source.loop_forms import WrittenLoop
 from s2s_codegen.numpy_source.loops import For, Loop, Stacked, only_rows_are_read, words_in
-from s2s_codegen.numpy_source.scope import dtype_name
 from s2s_codegen.numpy_source.statements import Block, Line
 from s2s_codegen.numpy_source.write import Writer, write
 

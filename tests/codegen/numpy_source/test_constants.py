@@ -11,16 +11,16 @@ from s2s.errors import UserError
 from s2s.ir.jaxpr import aval_of
 from s2s.trace import make
 from s2s_codegen.numpy_source import constants
-from s2s_codegen.numpy_source.constants import write_constants
+from s2s_codegen.numpy_source.constants import Constants
 from s2s_codegen.numpy_source.name import Names
 
 
 def written(array: Any) -> str:
     closed = make(lambda x: [lax.select_n(lax.eq(x, x), x, array)], [aval_of(array)], ["x"])
-    names = Names()
-    for var in closed.jaxpr.constvars:
-        names.hold(var, "TABLE")
-    return "\n".join(["import numpy as np", "", *write_constants(closed, names), ""])
+    closed.jaxpr.constvars[0].name = "table"
+    constants = Constants()
+    constants.name(closed, Names())
+    return "\n".join(["import numpy as np", "", *constants.definitions(), ""])
 
 
 @pytest.mark.parametrize(

@@ -30,12 +30,8 @@ def loss_value_and_grad(wx, wh, b, xs, targets):
     """
     h_size, d = wx.shape
     t = xs.shape[0]
-    if (wh.shape, b.shape, xs.shape, targets.shape) != (
-        (h_size, h_size),
-        (h_size,),
-        (t, d),
-        (t, h_size),
-    ):
+    shapes = wh.shape, b.shape, xs.shape, targets.shape
+    if shapes != ((h_size, h_size), (h_size,), (t, d), (t, h_size)):
         raise ValueError(
             "expected wx: f64[h, d], wh: f64[h, h], b: f64[h], xs: f64[t, d], "
             "targets: f64[t, h]"

@@ -7,8 +7,8 @@ import numpy as np
 from s2s.ir.jaxpr import JaxprEqn
 from s2s.primitives.creation import DimAsValue, Iota
 from s2s.primitives.spacing import Linspace
-from s2s_codegen.numpy_source.expression import Expression, call, index
-from s2s_codegen.numpy_source.scope import Scope, dtype_name
+from s2s_codegen.numpy_source.expression import Expression, call, dtype_name, index
+from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.dispatch import spell
 
 

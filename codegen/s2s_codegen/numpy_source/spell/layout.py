@@ -13,11 +13,12 @@ from s2s_codegen.numpy_source.expression import (
     Expression,
     attribute,
     call,
+    dtype_name,
     index,
     method,
     slice_of,
 )
-from s2s_codegen.numpy_source.scope import Scope, dtype_name
+from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.composites import spell_keeping_axes
 from s2s_codegen.numpy_source.spell.dispatch import spell
 
