@@ -31,6 +31,7 @@ from s2s.ir.dtypes import DType
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Source, Var
 from s2s.primitive import Primitive, Value
 from s2s.trace import make
+from s2s_codegen.stablehlo.histories import in_windows
 from s2s_codegen.stablehlo.text import dense, function_type, location, string, tensor_type
 
 INT32: DType = np.dtype(np.int32)
@@ -326,7 +327,7 @@ def emit_module(
 
     assert s2s_codegen.stablehlo.lower
     module = Module()
-    module.functions.append(_function(module, "public", "main", closed))
+    module.functions.append(_function(module, "public", "main", in_windows(closed)))
     body = "\n".join(module.functions)
     carried = ",\n  ".join(f"{key} = {string(value)}" for key, value in (attributes or {}).items())
     header = f" attributes {{\n  {carried}\n}}" if carried else ""

@@ -1,5 +1,6 @@
-"""Examples and models: what XLA computes agrees with the generated NumPy code."""
+"""Examples, models and programs: what XLA computes agrees with what NumPy does."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import s2s
 from s2s.tree import flatten
 from tests.conftest import ROOT
+from tests.programs.checks import TABLE, Program, batch_of, programs, stacked
 
 
 def weights(*shape: int) -> Any:
@@ -27,17 +29,40 @@ PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
     ("examples/breast_cancer.py:loss", PATIENTS),
 ]  # fmt: skip
 
+TABLE_OF_PROGRAMS = programs(*sorted(TABLE.glob("*.py")))
+
 
 @pytest.mark.parametrize("transform", [s2s.grad, s2s.value_and_grad, s2s.jacfwd])
 @pytest.mark.parametrize(("program", "args"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
 def test_programs(program: str, args: tuple[Any, ...], transform: Any) -> None:
     """To 1e-12 of the largest element: sums are in another order, products are fused."""
     path, _, name = program.partition(":")
-    fun = transform(s2s.load(f"{ROOT / path}:{name}"))
+    assert_agree(transform(s2s.load(f"{ROOT / path}:{name}")), args)
+
+
+def assert_agree(fun: Any, args: Sequence[Any]) -> None:
     expected, structure = flatten(fun(*args))
     found, of_xla = flatten(s2s.jit(fun)(*args))
     assert structure == of_xla
     for ours, theirs in zip(found, expected, strict=True):
-        assert type(ours) is type(theirs)
+        ours, theirs = np.asarray(ours), np.asarray(theirs)
+        assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
         scale = np.max(np.abs(theirs), initial=1.0)
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("program", TABLE_OF_PROGRAMS, ids=lambda p: f"{p.file.stem}-{p.name}")
+def test_table_of_programs(program: Program) -> None:
+    """The value and the gradient at all points of one set of sizes, one by one and as a batch."""
+    points = batch_of(program)
+    is_scalar = np.shape(program.value(points[0])) == ()
+    derivative = s2s.value_and_grad if is_scalar else s2s.jacrev
+    fun = derivative(program.function, program.argnums)
+    for args in points:
+        assert_agree(fun, args)
+    axes = tuple(0 if k in program.wrt else None for k in range(len(program.parameters)))
+    stacks = [
+        stacked([args[k] for args in points]) if k in program.wrt else arg
+        for k, arg in enumerate(points[0])
+    ]
+    assert_agree(s2s.vmap(fun, in_axes=axes), stacks)

@@ -12,17 +12,17 @@ MODEL = '''\
 import numpy as np
 
 
-def loss(p, x, y, steps=2):
+def loss(p, x, y, steps=2, kind="tanh"):
     """Mean squared error."""
     h = x @ p["w"]
     for _ in range(steps):
-        h = np.tanh(h)
+        h = np.tanh(h) if kind == "tanh" else h
     return np.mean((h - y) ** 2) * p["s"]
 '''
 TYPES = ["--args", "p: {w: f64[d], s: float}, x: f64[n, d], y: f64[n]"]
 
 PROGRAM = """
-result = [module.loss_value_and_grad(p, x, y)]
+result = [module.loss_value_and_grad(p, x, y, steps) for steps in (2, 0, 5)]
 for name, args in {
     "dtype": (p, x.astype("float32"), y),
     "shape": (p, x.T, y),
@@ -33,7 +33,7 @@ for name, args in {
     except TypeError as error:
         result.append(str(error))
 try:
-    module.loss_value_and_grad(p, x, y, steps=3)
+    module.loss_value_and_grad(p, x, y, kind="none")
 except ValueError as error:
     result.append(str(error))
 """
@@ -51,17 +51,19 @@ def test_runs_alone(
     x, y = random.normal(size=(5, 4)), random.normal(size=5)
     inputs = {"p": {"w": random.normal(size=4), "s": 1.5}, "x": x, "y": y}
     packages = ("numpy", "jaxlib", "ml_dtypes")
-    found, *refusals = isolated_run(tmp_path / "by_xla.py", PROGRAM, inputs, packages=packages)
-    by_numpy = "result = module.loss_value_and_grad(p, x, y)"
-    value, bars = isolated_run(tmp_path / "by_numpy.py", by_numpy, inputs)
-    np.testing.assert_allclose(found[0], value, rtol=1e-14)
-    np.testing.assert_allclose(found[1]["w"], bars["w"], rtol=1e-13)
-    np.testing.assert_allclose(found[1]["s"], bars["s"], rtol=1e-13)
+    results = isolated_run(tmp_path / "by_xla.py", PROGRAM, inputs, packages=packages)
+    found, refusals = results[:3], results[3:]
+    by_numpy = "result = [module.loss_value_and_grad(p, x, y, steps) for steps in (2, 0, 5)]"
+    expected = isolated_run(tmp_path / "by_numpy.py", by_numpy, inputs)
+    for (ours, our_bars), (value, bars) in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, value, rtol=1e-14)
+        np.testing.assert_allclose(our_bars["w"], bars["w"], rtol=1e-13)
+        np.testing.assert_allclose(our_bars["s"], bars["s"], rtol=1e-13)
     assert refusals == [
         "x must be an array of float64 of shape (5, 4), not of float32 of shape (5, 4)",
         "x must be an array of float64 of shape (5, 4), not of float64 of shape (4, 5)",
         "p['s'] must be an array of float64 of shape (), not of float64 of shape (5,)",
-        "made for steps=2 only",
+        "made for kind='tanh' only",
     ]
 
 

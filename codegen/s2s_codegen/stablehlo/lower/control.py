@@ -1,4 +1,7 @@
-"""Branches as `case`, loops as `while`, calls as calls."""
+"""Branches as `case`, loops as `while`, calls as calls.
+
+Loops that keep all their steps are not met here: see `s2s_codegen.stablehlo.histories`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,9 @@ import numpy as np
 
 from s2s.control import checkpoint, cond, jit, scan, while_loop
 from s2s.errors import UserError
-from s2s.ir.dims import Dim, Size
+from s2s.ir.dims import Dim
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
-from s2s.primitives import counts
 from s2s_codegen.stablehlo.emit import Emitter, Operand, call, lower
 from s2s_codegen.stablehlo.lower.elementwise import compare
 from s2s_codegen.stablehlo.lower.indexing import dynamic_slice, dynamic_update_slice
@@ -71,10 +73,6 @@ def while_(
     return emitter.ops(text, avals)
 
 
-def _count(emitter: Emitter, length: Size) -> Operand:
-    return emitter.convert(emitter.size(length), INT64)
-
-
 def _row(emitter: Emitter, stacked: Operand, index: Operand) -> Operand:
     """One element along the first axis."""
     shape = stacked.aval.shape
@@ -101,8 +99,8 @@ def _with_row(emitter: Emitter, stacked: Operand, index: Operand, row: Operand) 
 def _(
     primitive: scan.Scan, emitter: Emitter, operands: list[Operand], results: list[ShapedArray]
 ) -> list[Operand]:
-    steps, consts, carry, xs = primitive.parts(operands)
-    length = steps[0] if steps else _count(emitter, primitive.length)
+    _, consts, carry, xs = primitive.parts(operands)
+    length = emitter.convert(emitter.size(primitive.length), INT64)
     num_carry = primitive.num_carry
     stacks = [emitter.full(0, aval) for aval in results[num_carry:]]
     start = emitter.scalar(0, INT64)
@@ -135,13 +133,6 @@ def _(
     operands: list[Operand],
     results: list[ShapedArray],
 ) -> list[Operand]:
-    if primitive.steps is not None:
-        raise UserError(
-            "the reverse derivative of a while loop keeps as many values as the loop has steps, "
-            "which StableHLO cannot express: its arrays have fixed sizes. Bound the number of "
-            "steps by a for loop, or use forward mode.",
-            emitter.source,
-        )
     cond_consts, body_consts, carry = primitive.parts(operands)
 
     def condition(values: list[Operand]) -> Operand:
@@ -181,16 +172,6 @@ def _(
 @lower.register
 def _(
     primitive: checkpoint.Name,
-    emitter: Emitter,
-    operands: list[Operand],
-    results: list[ShapedArray],
-) -> list[Operand]:
-    return operands
-
-
-@lower.register
-def _(
-    primitive: counts.BindDimension,
     emitter: Emitter,
     operands: list[Operand],
     results: list[ShapedArray],

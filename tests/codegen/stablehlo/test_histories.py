@@ -1,0 +1,125 @@
+"""Histories of loops of unknown length, in windows: the same bits, however many steps there are."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import s2s
+from s2s import lax
+from s2s.api.transformed import argument_types_of, signature, trace
+from s2s.errors import UserError
+from s2s.ir.dims import names_of
+from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
+from s2s.ir.parser import parse_jaxpr
+from s2s.passes.linearize import vjp
+from s2s.passes.pipeline import optimise
+from s2s.primitive import registry
+from s2s.trace import evaluate
+from s2s.tree import flatten
+from s2s_codegen.stablehlo import histories, windows
+from s2s_codegen.stablehlo.histories import in_windows
+from tests.control.programs import POINTS, PROGRAMS, traced
+from tests.programs.checks import TABLE, Program, batch_of, programs, stacked
+
+NAMES = """
+    first_above newton while_true while_break for_break for_return power elimination
+""".split()
+LOOPS = [program for program in programs(*sorted(TABLE.glob("*.py"))) if program.name in NAMES]
+
+
+@pytest.fixture(params=[1, 3, 4096], ids="rows={}".format)
+def rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Windows of so few rows, and so few snapshots, that the loops need many of them."""
+    monkeypatch.setattr(windows, "ROWS", request.param)
+    monkeypatch.setattr(windows, "FEWEST", 1)
+    monkeypatch.setattr(histories, "SNAPSHOTS", 2)
+    return request.param
+
+
+def assert_same(closed: ClosedJaxpr, arrays: list[Any]) -> None:
+    found = in_windows(closed)
+    assert not any(
+        names_of(size) for eqn in found.eqns for var in eqn.outvars for size in var.aval.shape
+    )
+    for ours, theirs in zip(evaluate(found, *arrays), evaluate(closed, *arrays), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if "while" in name])
+def test_nested_in_other_control_flow(name: str, rows: int) -> None:
+    both, _ = vjp(traced(name), [True, True], [True])
+    for point in POINTS:
+        assert_same(optimise(both), [*point, np.float64(1.0)])
+
+
+TRANSFORMS = ["grad", "vmap grad", "reverse over reverse", "forward over reverse"]
+
+
+def transformed(program: Program, kind: str) -> Any:
+    gradient = s2s.grad(program.function, program.argnums)
+    axes = tuple(0 if k in program.wrt else None for k in range(len(program.parameters)))
+    return {
+        "grad": gradient,
+        "vmap grad": s2s.vmap(gradient, in_axes=axes),
+        "reverse over reverse": s2s.jacrev(gradient, program.argnums),
+        "forward over reverse": s2s.jacfwd(gradient, program.argnums),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", TRANSFORMS)
+@pytest.mark.parametrize("program", LOOPS, ids=lambda program: program.name)
+def test_functions_as_users_write_them(program: Program, kind: str, rows: int) -> None:
+    fun = transformed(program, kind)
+    args = program.points[0]
+    if kind == "vmap grad":
+        several = batch_of(program)
+        args = [
+            stacked([point[k] for point in several]) if k in program.wrt else arg
+            for k, arg in enumerate(args)
+        ]
+    types, _ = argument_types_of(signature(fun), args, {})
+    closed = optimise(trace(fun, types).closed)
+    arrays = [
+        leaf
+        for arg, type_ in zip(args, types.values(), strict=True)
+        for leaf, kind_ in zip(flatten(arg)[0], flatten(type_)[0], strict=True)
+        if isinstance(kind_, ShapedArray)
+    ]
+    assert_same(closed, arrays)
+
+
+def iterated(x: Any, number: Any) -> Any:
+    """x * 0.9999**number, step by step."""
+    return lax.while_loop(
+        lambda carry: lax.lt(carry[1], number),
+        lambda carry: (lax.mul(carry[0], 0.9999), lax.add(carry[1], 1.0)),
+        (x, 0.0),
+    )[0]
+
+
+@pytest.mark.parametrize("number", [0, 1, 4095, 4096, 4097, 300_000])
+def test_any_number_of_steps(number: int) -> None:
+    """To 1e-9: the derivative is a product of as many rounded factors."""
+    gradient = s2s.jit(s2s.grad(iterated))
+    np.testing.assert_allclose(gradient(1.5, float(number)), 0.9999**number, rtol=1e-9)
+
+
+SUMMED = """
+{ lambda ; x:f64[]. let
+    n:i64[] y:f64[] ys:f64[steps_1] = while[
+      body_jaxpr={ lambda ; a:f64[]. let b:f64[] = mul a 0.5:f64[] in (b, a) }
+      body_nconsts=0
+      cond_jaxpr={ lambda ; c:f64[]. let d:bool[] = gt c 1.0:f64[] in (d,) }
+      cond_nconsts=0
+      steps=steps_1
+    ] x
+    z:f64[] = reduce_sum[axes=(0,)] ys
+  in (z,) }
+"""
+
+
+def test_what_windows_cannot_give_is_refused() -> None:
+    closed = ClosedJaxpr(parse_jaxpr(SUMMED, registry), ())
+    with pytest.raises(UserError, match="as it computes reduce_sum of what the loop keeps"):
+        in_windows(closed)
