@@ -7,6 +7,7 @@ from typing import Any
 
 from s2s.ir.check import check
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
+from s2s.passes.guards import stop_guards
 from s2s.passes.names import hand_on_names, tangent_name
 from s2s.primitive import Value, Zero
 from s2s.trace import Tracer, aval, copy_equation, make, named, walk
@@ -33,6 +34,7 @@ def jvp(closed: ClosedJaxpr, active: Sequence[bool]) -> tuple[ClosedJaxpr, list[
     each output whose tangent is not known to be zero. The list returned says which outputs these
     are.
     """
+    closed = stop_guards(closed)
     out_active: list[bool] = []
     in_avals = closed.in_avals
     tangent_avals = [a for a, on in zip(in_avals, active, strict=True) if on]
