@@ -119,8 +119,6 @@ class Primitive:
     multiple_results: ClassVar[bool] = False
     commutative: ClassVar[bool] = False
     """Whether exchanging the two operands gives the same bits."""
-    has_effect: ClassVar[bool] = False
-    """Whether the equation must stay even if nobody uses its results (assert, print)."""
     is_cheap: ClassVar[bool] = False
     """Whether computing it again costs about as much as reading a kept result (elementwise, views).
     Loops recompute such values in their backward part rather than keep them for each step."""
@@ -195,6 +193,11 @@ class Primitive:
     def dce(self, eqn: JaxprEqn, used: Sequence[bool]) -> JaxprEqn:
         """The equation without what only its unused results need; itself where there is no such."""
         return eqn
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether the equation must stay even if nobody uses its results (raise, print)."""
+        return False
 
     # -- jaxprs in parameters -------------------------------------------------------------------
 

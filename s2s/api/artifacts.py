@@ -13,13 +13,13 @@ from s2s.api.transformed import (
     Arguments,
     argument_types_of,
     function_name,
+    optimised_for_xla,
     signature,
     trace,
 )
 from s2s.ir.assumptions import assumptions
 from s2s.ir.dims import Size, substitute
 from s2s.ir.jaxpr import ShapedArray
-from s2s.passes.pipeline import optimise
 from s2s.trace import collector_paused
 from s2s.tree import flatten, unflatten
 
@@ -63,7 +63,7 @@ def make_artifact(
 
     fixed = {key: _with_sizes(argument, dims or {}) for key, argument in arguments.items()}
     traced = trace(fun, fixed)
-    closed = optimise(traced.closed)
+    closed = optimised_for_xla(traced)
     minimum = {**traced.minimum, **assumptions().minimum}
     traced = dataclasses.replace(
         traced, minimum={key: least for key, least in minimum.items() if key not in (dims or {})}
@@ -90,7 +90,7 @@ def generate_for_xla(
 
     fixed = {key: _with_sizes(argument, dims or {}) for key, argument in arguments.items()}
     traced = trace(fun, fixed)
-    closed = optimise(traced.closed)
+    closed = optimised_for_xla(traced)
     text = render(describe(fun, traced, name, command), closed)
     return GeneratedModule(text, traced, closed)
 

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from s2s.api.transformed import ArgumentType, Static, function_name, signature, trace
+from s2s.api.transformed import (
+    ArgumentType,
+    Static,
+    function_name,
+    optimised_for_xla,
+    signature,
+    trace,
+)
 from s2s.control.jit import Jitted
 from s2s.errors import UserError
 from s2s.frontend.traced import Traced
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
 from s2s.ir.jaxpr import ShapedArray
-from s2s.passes.pipeline import optimise
 from s2s.trace import aval, builder_in_force, collector_paused
 from s2s.tree import flatten, leaf_paths, unflatten
 from s2s_codegen.stablehlo.entry import OTHER, entry
@@ -144,7 +150,7 @@ def _specialise(
 
     devices = runtime()
     traced = trace(fun, arguments)
-    closed = optimise(traced.closed)
+    closed = optimised_for_xla(traced)
     compiled = compile_jaxpr(closed, function_name(fun), devices)
     return Specialisation(compiled, traced, device)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
@@ -20,7 +21,8 @@ from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.call import signature_of, trace_call
 from s2s.frontend.library import short_name
 from s2s.frontend.traced import Parameter, Traced
-from s2s.ir.jaxpr import ShapedArray, Source
+from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray, Source
+from s2s.passes.effects import without_effects
 from s2s.passes.pipeline import optimise
 from s2s.primitive import Value
 from s2s.trace import Tracer, aval, builder_in_force, inline
@@ -78,6 +80,21 @@ def _compile(traced: Traced) -> tuple[Callable[..., Any], TreeDef]:
     from s2s_codegen.numpy_source import compile_jaxpr
 
     return compile_jaxpr(optimise(traced.closed)), traced.result
+
+
+def optimised_for_xla(traced: Traced) -> ClosedJaxpr:
+    """The jaxpr that code for XLA is made from, which can neither raise exceptions nor print."""
+    silent = without_effects(traced.closed)
+    if silent is not traced.closed:
+        line = definition(traced)
+        warnings.warn_explicit(
+            "XLA raises no exceptions and does not print: what the function checks by `assert` or "
+            "`raise`, or prints, is left out",
+            UserWarning,
+            line.file,
+            line.line,
+        )
+    return optimise(silent)
 
 
 def function_name(fun: Callable[..., Any]) -> str:

@@ -34,6 +34,10 @@ def command_words(options: Options) -> tuple[str, ...]:
             words += [f"{option}={value}"] if value.startswith("-") else [option, value]
     if options.has_aux:
         words.append("--has-aux")
+    if options.unroll:
+        words.append("--unroll")
+    if options.keep_prints:
+        words.append("--keep-prints")
     if options.stablehlo is not None:
         words += ["--stablehlo", portable_path(options.stablehlo)]
     if options.output is not None:

@@ -57,6 +57,8 @@ class Options(argparse.Namespace):
     static: list[str]
     in_axes: str | None = None
     has_aux: bool = False
+    unroll: bool = False
+    keep_prints: bool = False
     name: str | None = None
     force: bool = False
     check: bool = False
@@ -209,6 +211,16 @@ def _add_common(command: argparse.ArgumentParser) -> None:
         help="fix an argument to a value (may be repeated)",
     )
     output = command.add_argument_group("output")
+    output.add_argument(
+        "--unroll",
+        action="store_true",
+        help="write out all loops of known length, step by step",
+    )
+    output.add_argument(
+        "--keep-prints",
+        action="store_true",
+        help="let the generated function print what yours prints",
+    )
     output.add_argument(
         "-o", "--output", metavar="OUT.py", help="the file to write (standard output)"
     )

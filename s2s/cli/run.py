@@ -28,6 +28,7 @@ from s2s.frontend.argument_types import (
     with_loop_bounds,
 )
 from s2s.frontend.load import load, load_module
+from s2s.frontend.options import Choices, choosing
 from s2s.ir.dims import UndecidedDimension, names_of
 from s2s.verify import Report, Run, verify
 
@@ -77,7 +78,8 @@ def run(options: Options) -> int:
         artifacts.check_replaceable(artifact_path)
     progress = Progress()
     # What the user's code prints is not part of the module.
-    with progress.shown(), contextlib.redirect_stdout(sys.stderr):
+    chosen = Choices(keep_prints=options.keep_prints, unroll=options.unroll)
+    with progress.shown(), contextlib.redirect_stdout(sys.stderr), choosing(chosen):
         progress.step(f"loading {options.target}")
         fun = _function(options)
         name = function_name(users_function(fun))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from s2s.control.higher_order import HigherOrder, per_jaxpr
+from s2s.control.higher_order import HigherOrder, has_effects, per_jaxpr
 from s2s.ir.dims import Size
 from s2s.ir.dtypes import BOOL, INT64, is_inexact
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray, Var
@@ -69,11 +69,16 @@ def live_steps(steps: Value, length: Size) -> Value:
 def inline_if(live: Value, closed: ClosedJaxpr, args: Sequence[Value]) -> list[Value]:
     """The results of a jaxpr, of which only those for a true `live` matter.
 
-    Loops of unknown length in it do not run where `live` is false: they might never end there.
+    Loops of unknown length in it do not run where `live` is false: they might never end there. Nor
+    is anything raised or printed there.
     """
+
+    from s2s.control.cond import effect_if  # which is written on this module
 
     def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
         if not isinstance(eqn.primitive, HigherOrder):
+            if eqn.primitive.has_effect:
+                return effect_if(live, eqn.primitive, operands)
             return copy_equation(eqn, operands)
         results = eqn.primitive.bind_if_live(live, operands)
         if results is None:
@@ -87,7 +92,7 @@ def inline_if(live: Value, closed: ClosedJaxpr, args: Sequence[Value]) -> list[V
 @per_jaxpr
 def body_if_live(closed: ClosedJaxpr) -> ClosedJaxpr | None:
     """(xs -> ys)  ->  (live, xs -> ys), as `inline_if` has it; None if that makes no difference"""
-    if not _has_unknown_loop(closed):
+    if not (has_effects(closed) or _has_unknown_loop(closed)):
         return None
     live = Var(ShapedArray((), BOOL), "live")
     inputs = [live, *closed.jaxpr.invars]

@@ -116,7 +116,7 @@ def live_equations(jaxpr: Jaxpr) -> set[int]:
     needed: set[Any] = set(jaxpr.outvars)
     live: set[int] = set()
     for eqn in reversed(jaxpr.eqns):
-        if not needed.isdisjoint(eqn.outvars):
+        if eqn.primitive.has_effect or not needed.isdisjoint(eqn.outvars):
             live.add(id(eqn))
             needed.update(eqn.invars)
     return live

@@ -96,7 +96,8 @@ class Call(HigherOrder):
             eqn.source,
             "tangent",
         )
-        return PartialEval([known_eqn] if known_eqn.outvars else [], [rest_eqn], unknown_vars)
+        is_needed = bool(known_eqn.outvars) or known_eqn.primitive.has_effect
+        return PartialEval([known_eqn] if is_needed else [], [rest_eqn], unknown_vars)
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         linear = tuple(isinstance(arg, Linear) for arg in args)

@@ -25,21 +25,23 @@ from s2s.control.bodies import (
     with_unused_input,
 )
 from s2s.control.branch_split import Shared, split_callee
-from s2s.control.higher_order import HigherOrder
+from s2s.control.higher_order import HigherOrder, has_effects, per_jaxpr
 from s2s.control.tidy import Operands, Source, identity, rebuilt
 from s2s.ir.dims import Size, require_same
 from s2s.ir.dtypes import BOOL
-from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
-from s2s.primitive import BatchAxis, Linear, PartialEval, Producer, Value, Zero
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.primitive import BatchAxis, Linear, PartialEval, Primitive, Producer, Value, Zero
 from s2s.primitives.core import (
     convert_element_type,
+    full,
     instantiate,
     is_number,
     move_batch_axis,
     number,
 )
 from s2s.primitives.logic import bitwise_not, eq, select_n
-from s2s.trace import aval, bind, evaluate, inline, make
+from s2s.primitives.reductions import reduce_or
+from s2s.trace import aval, bind, copy_equation, evaluate, inline, make, walk
 
 INDEX = np.dtype(np.int32)
 
@@ -51,6 +53,10 @@ class Cond(HigherOrder):
     branches: tuple[ClosedJaxpr, ...]
 
     name = "cond"
+
+    @property
+    def _count(self) -> int:
+        return len(self.branches)
 
     def abstract(self, *avals: ShapedArray) -> list[ShapedArray]:
         index, *operands = avals
@@ -144,7 +150,10 @@ class Cond(HigherOrder):
         ]
         batched = tuple(dim is not None for dim in dims)
         out_on: Flags = (False,) * len(self.branches[0].out_avals)
-        if batched[0]:
+        if batched[0] and not out_on:
+            self._batch_effects(size, in_front, batched[1:])
+            results = []
+        elif batched[0]:
             both, out_on = vmap_of(self._as_choice(), size, batched, out_on)
             results = inline(both, *in_front)
         else:
@@ -164,9 +173,7 @@ class Cond(HigherOrder):
         def fun(index: Value, *operands: Value) -> list[Value]:
             if len(self.branches) == 2:
                 index = convert_element_type(index, BOOL)
-                taken = [bitwise_not(index), index]
-            else:
-                taken = [eq(index, INDEX.type(i)) for i in range(len(self.branches))]
+            taken = self._taken(index)
             results = [
                 inline_if(live, branch, [guarded(live, operand) for operand in operands])
                 for live, branch in zip(taken, self.branches, strict=True)
@@ -174,6 +181,26 @@ class Cond(HigherOrder):
             return [select_n(index, *cases) for cases in zip(*results, strict=True)]
 
         return make(fun, [var.aval for var in inputs], [var.name for var in inputs])
+
+    def _taken(self, index: Value) -> list[Value]:
+        """For each branch, whether it is the one; of two, `index` is whether it is the second."""
+        if len(self.branches) == 2:
+            return [bitwise_not(index), index]
+        shape = aval(index).shape
+        numbers = [full(shape, i, INDEX) if shape else INDEX.type(i) for i in range(self._count)]
+        return [eq(index, number) for number in numbers]
+
+    def _batch_effects(self, size: Size, args: Sequence[Value], batched: Flags) -> None:
+        """What branches without results do, each if one of the examples takes it."""
+        index, *operands = args
+        if len(self.branches) == 2:
+            index = convert_element_type(index, BOOL)
+        for live, branch in zip(self._taken(index), self.branches, strict=True):
+            if has_effects(branch):
+                body, _ = vmap_of(_effects_if_live(branch), size, (True, *batched), ())
+                inputs = [aval(live), *map(aval, operands)]
+                any_live = convert_element_type(reduce_or(live, [0]), INDEX)
+                bind(Cond((_nothing(tuple(inputs)), body)), any_live, live, *operands)
 
     def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
         bodies = [body_if_live(branch) for branch in self.branches]
@@ -239,8 +266,40 @@ class Cond(HigherOrder):
                 for branch, sources in rebuilt_branches
             )
         )
-        results = iter(bind(cond, args[0], *given.values) if kept else ())
+        results = iter(bind(cond, args[0], *given.values) if kept or cond.has_effect else ())
         return [known[i] if i in known else next(results) for i in range(len(known) + len(kept))]
+
+
+def effect_if(live: Value, primitive: Primitive, operands: Sequence[Value]) -> list[Value]:
+    """An equation of an effect, where `live` is true."""
+    avals = [aval(operand) for operand in operands]
+    body = make(lambda *xs: bind(primitive, *xs), avals)
+    index = convert_element_type(live, INDEX)
+    return bind(Cond((_nothing(tuple(avals)), body)), index, *operands)
+
+
+def _nothing(avals: tuple[ShapedArray, ...]) -> ClosedJaxpr:
+    """(xs -> ), which does nothing"""
+    return ClosedJaxpr(Jaxpr([], [Var(a) for a in avals], [], []))
+
+
+@per_jaxpr
+def _effects_if_live(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """(xs -> )  ->  (live, xs -> ), where what is in bodies is done for a true `live` only"""
+    live = Var(ShapedArray((), BOOL), "live")
+    inputs = [live, *closed.jaxpr.invars]
+
+    def step(live: Value, eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
+        if isinstance(eqn.primitive, HigherOrder):
+            results = eqn.primitive.bind_if_live(live, operands)
+            if results is not None:
+                return results
+        return copy_equation(eqn, operands)
+
+    def fun(live: Value, *xs: Value) -> list[Value]:
+        return walk(closed, xs, lambda eqn, operands: step(live, eqn, operands))
+
+    return make(fun, [var.aval for var in inputs], [var.name for var in inputs])
 
 
 def _passed_on(branches: Sequence[ClosedJaxpr], operands: Sequence[Value]) -> dict[int, Value]:

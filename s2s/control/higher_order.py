@@ -49,6 +49,10 @@ class HigherOrder(Primitive):
             found.extend(item for item in values if isinstance(item, ClosedJaxpr))
         return found
 
+    @property
+    def has_effect(self) -> bool:
+        return any(map(has_effects, self.jaxprs))
+
     def with_jaxprs(self, transform: Callable[[ClosedJaxpr], ClosedJaxpr]) -> Primitive:
         return self.with_fields({name: _mapped(v, transform) for name, v in self.fields().items()})
 
@@ -109,6 +113,12 @@ def per_jaxpr(
         return results[key]
 
     return wrapper
+
+
+@per_jaxpr
+def has_effects(closed: ClosedJaxpr) -> bool:
+    """Whether an equation of a jaxpr does something beside computing: raises, or prints."""
+    return any(eqn.primitive.has_effect for eqn in closed.eqns)
 
 
 @per_jaxpr

@@ -59,6 +59,8 @@ def choose(
     def movable(var: Var) -> JaxprEqn | None:
         """The equation to compute `var` again, if that is allowed or inevitable."""
         eqn = producers.get(var)
+        if eqn is not None and eqn.primitive.has_effect:
+            return None
         if eqn is None or id(eqn) not in live or _mentions(eqn.outvars, bound):
             return eqn
         return eqn if may_recompute(eqn) else None
@@ -66,7 +68,8 @@ def choose(
     at_hand = set(free)
     for eqn in eqns:
         operands = [atom for atom in eqn.invars if isinstance(atom, Var)]
-        if at_hand.issuperset(operands) and movable(eqn.outvars[0]) is not None:
+        is_movable = bool(eqn.outvars) and movable(eqn.outvars[0]) is not None
+        if is_movable and at_hand.issuperset(operands):
             at_hand.update(eqn.outvars)
 
     def weight(var: Var) -> int:

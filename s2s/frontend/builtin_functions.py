@@ -24,12 +24,15 @@ from s2s.frontend.control_flow.iteration import (
 )
 from s2s.frontend.dispatch import always, call, counterparts, is_traced_inside, python_type
 from s2s.frontend.hooks import set_attribute, truth
+from s2s.frontend.options import choices
+from s2s.frontend.texts import formatted, is_shown_later, statement
 from s2s.ir.dims import Dim, Size
 from s2s.ir.dtypes import FLOAT64, INT64, PYTHON_SCALARS
 from s2s.numpy.promotion import operand
 from s2s.numpy.registry import COUNTERPARTS, mistake
 from s2s.numpy.ufuncs import as_python_scalar
-from s2s.trace import Tracer, builder_in_force, known_value
+from s2s.primitives.effects import Print
+from s2s.trace import Tracer, bind, builder_in_force, known_value
 
 Function = Callable[..., Any]
 
@@ -284,13 +287,38 @@ def _setattr(owner: Any, name: str, value: Any) -> None:
     set_attribute(value, owner, name)
 
 
-@_replaces(print)
+@_replaces(str)
+def _str(value: Any = "") -> Any:
+    return formatted((value, "s")) if is_shown_later(value) else str(value)
+
+
+@_replaces(repr)
+def _repr(value: Any) -> Any:
+    return formatted((value, "r")) if is_shown_later(value) else repr(value)
+
+
+@_replaces(format)
+def _format(value: Any, format_: Any = "") -> Any:
+    return formatted((value, "", format_))
+
+
+@_replaces(print, table=always)
 def _print(*values: Any, **kwargs: Any) -> None:
-    builder = builder_in_force()
-    source = builder.source if builder is not None else None
-    warnings.warn_explicit(
-        "print() of values that depend on the arguments is left out of the generated function",
-        UserWarning,
-        source.file if source is not None else "<traced>",
-        source.line if source is not None else 0,
-    )
+    is_traced = any(map(is_traced_inside, values))
+    if not is_traced and not choices().keep_prints:
+        print(*values, **kwargs)
+    elif choices().keep_prints and kwargs.keys() <= {"sep", "end", "flush"}:
+        texts, operands = statement(values)
+        sep, end = kwargs.get("sep"), kwargs.get("end")
+        bind(Print(texts, " " if sep is None else sep, "\n" if end is None else end), *operands)
+    else:
+        what = "print() to a file" if choices().keep_prints else "print()"
+        builder = builder_in_force()
+        source = builder.source if builder is not None else None
+        warnings.warn_explicit(
+            f"{what} of values that depend on the arguments is left out of the generated function"
+            + ("" if choices().keep_prints else " (--keep-prints keeps it)"),
+            UserWarning,
+            source.file if source is not None else "<traced>",
+            source.line if source is not None else 0,
+        )

@@ -40,6 +40,7 @@ from s2s.frontend.lines import entering
 from s2s.frontend.own_arrays import made
 from s2s.frontend.randomness import Generators, is_random
 from s2s.frontend.sources import definition_of, shown_path
+from s2s.frontend.texts import Text, filled
 from s2s.ir.dims import Dim
 from s2s.ir.jaxpr import Var
 from s2s.numpy.registry import COUNTERPARTS, CREATION, mistake
@@ -88,7 +89,7 @@ def is_traced_inside(value: Any) -> bool:
     """Whether a value is traced or a named size, or a container with one in it."""
     if value.__class__ in _SIMPLE:
         return False
-    if isinstance(value, (Tracer, Dim, Items, StackedList)):
+    if isinstance(value, (Tracer, Dim, Items, StackedList, Text)):
         return True
     if isinstance(value, (list, tuple, set, frozenset)):
         return any(map(is_traced_inside, cast("Iterable[Any]", value)))
@@ -210,6 +211,8 @@ def _call_builtin(function: Any, args: Arguments, kwargs: Keywords) -> Any:
         return _call_array_method(function, args, kwargs)
     if owner is not None and not isinstance(owner, (ModuleType, type, *_UNCHANGING)):
         changing(owner)
+    if kind is str and function.__name__ == "format" and _any_traced(args, kwargs):
+        return filled(cast("str", owner), args, kwargs)
     if kind in (list, dict, set):
         leaks.stored((args, kwargs), f"a {kind.__name__}")
     return _call_library(function, args, kwargs)

@@ -11,8 +11,10 @@
 | `global x`; `x = ...`       | `rebind`                                         |
 | `x + y`, `-x`, `x[i]`, `x.a` | `binary`, `unary`, `item`, `attribute` (overloads.py) |
 | `if`, `for`, `while`, `and` | `branch`, `for_loop`, ... (control_flow/)        |
-| `assert`, `if` in a comprehension | `truth`                                    |
-| `except`                    | `handling`                                       |
+| `assert`, `raise`           | `check`, `raising`                               |
+| `if` in a comprehension     | `truth`                                          |
+| `try`, `except`             | `trying`, `handling`                             |
+| f-strings                   | `formatted` (texts.py)                           |
 | `lambda`, `while` test      | `last`, to set the line first                    |
 | `locals()`                  | `visible`                                        |
 """
@@ -28,15 +30,17 @@ import numpy as np
 
 from s2s.errors import UserError
 from s2s.frontend import leaks
-from s2s.frontend.control_flow.branches import both, branch, chain, choose, negation
+from s2s.frontend.control_flow.branches import both, branch, chain, check, choose, negation
 from s2s.frontend.control_flow.comprehensions import comprehension, generator
 from s2s.frontend.control_flow.loops import for_loop, while_loop
 from s2s.frontend.control_flow.outcomes import jump, leaves, result
+from s2s.frontend.control_flow.raising import raising, trying
 from s2s.frontend.control_flow.state import changing, is_recording, reason_of
 from s2s.frontend.conversion import HOOK, HOOKS
 from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
 from s2s.frontend.overloads import IN_PLACE, OPERATORS, attribute, binary, item, unary
 from s2s.frontend.own_arrays import require_traced
+from s2s.frontend.texts import formatted
 from s2s.ir.dims import UndecidedDimension
 from s2s.numpy.registry import mistake
 from s2s.trace import Tracer, builder_in_force, known_value, named
@@ -79,7 +83,6 @@ _INSTEAD = {
     "while": "Write a loop of a fixed number of steps, as in `for _ in range(20):`",
     "and": "Write np.logical_and(a, b) or np.logical_or(a, b)",
     "not": "Write np.logical_not(a)",
-    "assert": "Check it outside of the function",
 }
 
 
@@ -205,11 +208,13 @@ _HOOKS: dict[str, Callable[..., Any]] = {
     "branch": branch,
     "call": call,
     "chain": chain,
+    "check": check,
     "choose": choose,
     "comprehension": comprehension,
     "decorate": decorate,
     "delete_item": delete_item,
     "for_loop": for_loop,
+    "formatted": formatted,
     "generator": generator,
     "handling": handling,
     "inplace": inplace,
@@ -221,12 +226,14 @@ _HOOKS: dict[str, Callable[..., Any]] = {
     "name": name,
     "names": names,
     "negation": negation,
+    "raising": raising,
     "rebind": rebind,
     "result": result,
     "set_attribute": set_attribute,
     "set_item": set_item,
     "slice": slice,
     "truth": truth,
+    "trying": trying,
     "unary": unary,
     "visible": visible,
     "while_loop": while_loop,

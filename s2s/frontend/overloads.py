@@ -15,6 +15,7 @@ import numpy as np
 from s2s.frontend.dispatch import call, is_traced_inside, is_users_function
 from s2s.frontend.own_arrays import made
 from s2s.numpy.indexing import getitem
+from s2s.numpy.registry import mistake
 from s2s.trace import builder_in_force
 
 _ARITHMETIC = {
@@ -70,6 +71,8 @@ def _overloads(kind: type[Any]) -> bool:
 def binary(symbol: str, x: Any, y: Any) -> Any:
     """`x + y`, `x < y` and the like."""
     kind, other_kind = x.__class__, y.__class__
+    if kind is str and symbol == "%" and is_traced_inside(y):
+        raise mistake("`%` with a value that depends on the arguments. Write an f-string.")
     if not (_overloads(kind) or _overloads(other_kind)) or builder_in_force() is None:
         result = OPERATORS[symbol](x, y)
         return made(result, (x, y)) if isinstance(result, np.ndarray) else result

@@ -9,6 +9,7 @@ from s2s.ir.jaxpr import Atom, JaxprEqn, Var
 from s2s.primitives.conversion import ConvertElementType
 from s2s.primitives.creation import Empty
 from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
+from s2s_codegen.numpy_source.effects import as_assertion
 from s2s_codegen.numpy_source.expression import Expression
 from s2s_codegen.numpy_source.statements import Block, Line, Statement
 from s2s_codegen.numpy_source.write import Writer, identifier, write
@@ -40,7 +41,8 @@ def write_cond(primitive: Cond, eqn: JaxprEqn, writer: Writer) -> None:
         writer.scope.names.hold(var, name)
         if name not in defined:
             writer.scope.undefined.add(var)
-    writer.statements += _chain(tests, bodies)
+    assertion = as_assertion(primitive, bodies, tests[0].text) if len(bodies) == 2 else None
+    writer.statements += [Line(assertion)] if assertion else _chain(tests, bodies)
 
 
 def _branch(

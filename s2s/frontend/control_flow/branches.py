@@ -23,6 +23,7 @@ from s2s.frontend.control_flow.merging import (
     line_of,
 )
 from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump
+from s2s.frontend.control_flow.raising import AlwaysRaises, is_kept, raising
 from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
@@ -135,6 +136,9 @@ def _chosen(test: Tracer, body: Callable[[], Any], orelse: Callable[[], Any]) ->
     """One of two values. Of two truth values, of which the second costs nothing and cannot fail,
     both are computed."""
     arms = [Arm.traced(lambda f=f: Outcome({"value": True}, f()), f) for f in (body, orelse)]
+    if any(arm.raises for arm in arms):
+        _raised(test, arms)
+        return orelse() if arms[0].raises else body()
     return _merged(test, arms, "value").value
 
 
@@ -149,12 +153,20 @@ def branch(value: Any, then: Block, orelse: Block | None, rest: Block | None) ->
 def _branch(test: Any, then: Block, orelse: Block, rest: Block | None) -> End:
     if not isinstance(test, Tracer):
         return follow(then() if test else orelse(), rest)
+    after = rest
     functions = (then, orelse, *([rest] if rest is not None else []))
-    arms = [Arm.traced(block, *functions) for block in (then, orelse)]
+    first = Arm.traced(then, *functions)
+    if first.raises and orelse is _nothing:
+        _raised(test, [first, None])
+        return follow(None, rest)
+    arms = [first, Arm.traced(orelse, *functions)]
     if rest is not None and any(is_jump(arm.outcome) for arm in arms):
         for arm in arms:
             arm.go_on(rest)
         rest = None
+    if any(arm.raises for arm in arms):
+        _raised(test, arms)
+        return follow(orelse() if first.raises else then(), after)
     return follow(_merged(test, arms, "if").outcome, rest)
 
 
@@ -175,6 +187,23 @@ def _nothing() -> End:
     return None
 
 
+def check(value: Any, message: Callable[[], Any] | None = None) -> None:
+    """`assert value, message()`."""
+
+    def failed() -> End:
+        raise raising(AssertionError() if message is None else AssertionError(message()))
+
+    _branch(tested(value), _nothing, failed, None)
+
+
+def _raised(test: Tracer, arms: Sequence[Arm | None]) -> None:
+    """Bind what is raised in some of two arms (true, false). Raises AlwaysRaises if in both."""
+    given = [arm if arm is not None and arm.raises else Arm.traced(_nothing) for arm in arms]
+    _bound(test, given, [], {})
+    if all(arm is not None and arm.raises for arm in arms):
+        raise AlwaysRaises("this raises an exception, whatever the arguments are.")
+
+
 @dataclass(eq=False)
 class Arm:
     """A branch that has been traced: its equations, how it ends, and what is then in each slot."""
@@ -183,6 +212,8 @@ class Arm:
     builder: Builder
     line: Source | None
     outcome: End = None
+    raises: bool = False
+    """Whether it ends by an exception of the user's."""
     after: dict[int, Any] = field(default_factory=dict[int, Any])
 
     @classmethod
@@ -201,12 +232,16 @@ class Arm:
             try:
                 self.outcome = block()
                 self.after = self.recording.read()
+            except Exception as error:
+                if not is_kept(error):
+                    raise
+                self.raises = True
             finally:
                 self.recording.restore()
 
     def go_on(self, rest: Block) -> None:
         """Run what comes after the branch in it, unless it jumps."""
-        if is_jump(self.outcome):
+        if is_jump(self.outcome) or self.raises:
             return
         outcome, after = self.outcome, self.after
 
@@ -361,7 +396,7 @@ def _bound(
     test: Tracer, arms: Sequence[Arm], outputs: Sequence[tuple[Any, ...]], names: dict[int, str]
 ) -> list[Value]:
     """The results of a `cond` whose branches end with the given leaves."""
-    if not outputs:
+    if not outputs and not any(e.primitive.has_effect for arm in arms for e in arm.builder.eqns):
         return []
     wanted = [joined(row, lambda i: "") for row in outputs]
     bodies: list[Body] = []

@@ -15,6 +15,7 @@ from s2s.frontend.control_flow.merging import Unlike
 from s2s.frontend.control_flow.outcomes import End, Outcome, without
 from s2s.frontend.control_flow.state import Recording
 from s2s.frontend.control_flow.traced_loops import Loop
+from s2s.frontend.options import choices
 from s2s.numpy.registry import mistake
 from s2s.trace import Builder, Tracer, builder_in_force
 from s2s.tree import flatten
@@ -41,10 +42,6 @@ def unroll(iterable: Any) -> Any:
     return iterable if builder_in_force() is None else Unrolled(iterable)
 
 
-unrolling: list[bool] = [False]
-"""Whether all loops of known length are written out: one entry, set by the command line."""
-
-
 def for_loop(
     iterable: Any, body: Body, names: Sequence[str], orelse: Block | None, rest: Block | None
 ) -> End:
@@ -54,7 +51,7 @@ def for_loop(
         outcome = _run(iter(iterable), body)
     elif not isinstance(items.length, int):
         outcome = _traced(items, body, names)
-    elif unrolling[0] or not items.can_be_traced:
+    elif choices().unroll or not items.can_be_traced:
         outcome = _run(iter(items), body)
     else:
         outcome = _of_known_length(items, body, names)

@@ -31,7 +31,8 @@ class Blocks(Expressions):
         """Converted statements, each after the call that makes its line the one in force."""
         result: list[ast.stmt] = []
         for index, statement in enumerate(statements):
-            if not isinstance(statement, _WITHOUT_LINE):
+            is_block = isinstance(statement, ast.While) and self.place.has_blocks
+            if is_block or not isinstance(statement, _WITHOUT_LINE):
                 result.append(self.expression(self.line(statement)))
             if isinstance(statement, _CONTROL) and self.place.has_blocks:
                 jumping = jumps(statement)
@@ -201,4 +202,5 @@ _WITHOUT_LINE = (
     ast.Try,
     ast.TryStar,
 )
-"""Statements that compute nothing themselves, and `while`, which sets its line itself."""
+"""Statements that compute nothing themselves, and a `while` of Python's own, which sets its line
+itself."""

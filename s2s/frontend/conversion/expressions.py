@@ -180,6 +180,23 @@ class Expressions(Nodes):
             index.elts = [*map(self.index, index.elts)]
         return index
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        if all(isinstance(part, ast.Constant) for part in node.values):
+            return node
+        return self.hook("formatted", *map(self.part_of_text, node.values), at=node)
+
+    def part_of_text(self, part: ast.expr) -> ast.expr:
+        """A string of an f-string; or a value with its conversion and format."""
+        if not isinstance(part, ast.FormattedValue):
+            return part
+        shown = [self.visit(part.value)]
+        if part.conversion > 0 or part.format_spec is not None:
+            conversion = chr(part.conversion) if part.conversion > 0 else ""
+            shown.append(placed(ast.Constant(conversion), part))
+        if part.format_spec is not None:
+            shown.append(self.visit(part.format_spec))
+        return placed(ast.Tuple(shown, ast.Load()), part)
+
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         node.args = self.visit(node.args)
         self.outside.append(set())

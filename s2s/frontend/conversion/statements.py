@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 
 from s2s.frontend.conversion.blocks import Blocks
@@ -264,7 +265,11 @@ class Statements(Blocks):
         return node
 
     def visit_Try(self, node: ast.Try) -> ast.stmt:
+        kinds = [self.handled(handler) for handler in node.handlers]
         node.body = self.nested(node.body)
+        if kinds:
+            item = ast.withitem(self.hook("trying", *kinds, at=node))
+            node.body = [placed(ast.With([item], node.body), node)]
         for handler in node.handlers:
             handler.type = None if handler.type is None else self.visit(handler.type)
             check = self.expression(self.hook("handling", at=handler))
@@ -275,6 +280,12 @@ class Statements(Blocks):
 
     visit_TryStar = visit_Try  # type: ignore[assignment]
 
+    def handled(self, handler: ast.ExceptHandler) -> ast.expr:
+        """A function that gives what an `except` handles."""
+        everything = placed(ast.Name("BaseException", ast.Load()), handler)
+        kinds = everything if handler.type is None else copy.deepcopy(handler.type)
+        return self.later(self.visit(kinds))
+
     def visit_Match(self, node: ast.Match) -> ast.stmt:
         node.subject = self.visit(node.subject)
         for case in node.cases:
@@ -283,8 +294,13 @@ class Statements(Blocks):
         return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        node.test = self.truth(node.test, "assert")
-        node.msg = None if node.msg is None else self.visit(node.msg)
+        message = [] if node.msg is None else [self.later(self.visit(node.msg))]
+        return self.expression(self.hook("check", self.visit(node.test), *message, at=node))
+
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        if node.exc is not None:
+            node.exc = self.hook("raising", self.visit(node.exc), at=node)
+        node.cause = None if node.cause is None else self.visit(node.cause)
         return node
 
 

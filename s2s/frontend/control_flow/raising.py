@@ -1,0 +1,90 @@
+"""Exceptions that the user's code raises where that depends on values: kept as statements.
+
+    if x < 0:
+        raise ValueError("negative")
+
+Python raises them while a branch is traced, so that `try`, `with` and the functions in between do
+what they always do; at the branch they become an equation, and it goes on with the other branch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Generator
+from typing import Any
+
+from s2s.errors import UserError
+from s2s.frontend.texts import statement
+from s2s.numpy.registry import mistake
+from s2s.primitives.effects import EXCEPTIONS, Raise, escaped
+from s2s.trace import bind, builder_in_force
+
+_NAMES = {kind: name for name, kind in EXCEPTIONS.items()}
+_RAISED = "s2s.raised"
+
+Kinds = Callable[[], Any]
+"""Gives what stands behind an `except`."""
+
+_handlers: list[tuple[Kinds, ...]] = []
+"""The handlers of each `try` of the user's whose body runs."""
+
+
+class AlwaysRaises(UserError):
+    """Whatever the arguments are, an exception is raised, which is an equation already."""
+
+
+def raising(error: Any) -> Any:
+    """What the user's code raises."""
+    if builder_in_force() is None:
+        return error
+    if isinstance(error, type) and issubclass(error, BaseException):
+        error = error()
+    if isinstance(error, Exception):
+        vars(error)[_RAISED] = True
+    return error
+
+
+@contextlib.contextmanager
+def trying(*handlers: Kinds) -> Generator[None]:
+    """The body of a `try` with these handlers."""
+    _handlers.append(handlers)
+    try:
+        yield
+    finally:
+        _handlers.pop()
+
+
+def is_kept(error: Exception) -> bool:
+    """Whether an exception that ends a branch is one of the user's, which is then an equation."""
+    if isinstance(error, AlwaysRaises):
+        return True
+    if _RAISED not in vars(error):
+        return False
+    for handlers in _handlers:
+        if any(isinstance(error, kinds()) for kinds in handlers):
+            raise mistake(
+                f"whether this raises {type(error).__name__} depends on the values of the "
+                "arguments, and the `try` around it would handle that. Put the `try` inside of "
+                "the branch, or do in the branch what the handler does."
+            )
+    _keep(error)
+    return True
+
+
+def _keep(error: Exception) -> None:
+    kind = type(error)
+    texts, operands = statement(error.args)
+    if kind not in _NAMES:
+        own, kind = kind.__name__, next(base for base in kind.__mro__ if base in _NAMES)
+        texts = (escaped(own) + (f": {texts[0]}" if texts else ""), *texts[1:])
+        builder = builder_in_force()
+        source = builder.source if builder is not None else None
+        warnings.warn_explicit(
+            f"the generated function raises {kind.__name__} in place of {own}, which it does not "
+            "have",
+            UserWarning,
+            source.file if source is not None else "<traced>",
+            source.line if source is not None else 0,
+        )
+    bind(Raise(_NAMES[kind], texts), *operands)
