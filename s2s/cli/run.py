@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import io
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -100,7 +101,10 @@ def run(options: Options) -> int:
         notes = [kept_sizes(found, types)]
         if options.verify and not options.check and not options.show_jaxpr:
             progress.step(f"verifying {_name(fun, options)}")
-            notes.append(_verified(fun, module, text, found, options))
+            # What it prints is of no interest here.
+            printed = io.StringIO() if options.keep_prints else sys.stderr
+            with contextlib.redirect_stdout(printed):
+                notes.append(_verified(fun, module, text, found, options))
     data = None
     if artifact is not None and artifact_path is not None:
         data = artifacts.contents(artifact, artifact_path, options.stablehlo_version)

@@ -39,7 +39,7 @@ from s2s.primitives.core import (
     move_batch_axis,
     number,
 )
-from s2s.primitives.logic import bitwise_not, eq, select_n
+from s2s.primitives.logic import bitwise_and, bitwise_not, eq, select_n
 from s2s.primitives.reductions import reduce_or
 from s2s.trace import aval, bind, copy_equation, evaluate, inline, make, walk
 
@@ -171,9 +171,9 @@ class Cond(HigherOrder):
         inputs = [Var(ShapedArray((), INDEX)), *self.branches[0].jaxpr.invars]
 
         def fun(index: Value, *operands: Value) -> list[Value]:
-            if len(self.branches) == 2:
-                index = convert_element_type(index, BOOL)
             taken = self._taken(index)
+            if len(self.branches) == 2:
+                index = taken[1]
             results = [
                 inline_if(live, branch, [guarded(live, operand) for operand in operands])
                 for live, branch in zip(taken, self.branches, strict=True)
@@ -183,9 +183,10 @@ class Cond(HigherOrder):
         return make(fun, [var.aval for var in inputs], [var.name for var in inputs])
 
     def _taken(self, index: Value) -> list[Value]:
-        """For each branch, whether it is the one; of two, `index` is whether it is the second."""
+        """For each branch, whether it is the one."""
         if len(self.branches) == 2:
-            return [bitwise_not(index), index]
+            second = convert_element_type(index, BOOL)
+            return [bitwise_not(second), second]
         shape = aval(index).shape
         numbers = [full(shape, i, INDEX) if shape else INDEX.type(i) for i in range(self._count)]
         return [eq(index, number) for number in numbers]
@@ -193,8 +194,6 @@ class Cond(HigherOrder):
     def _batch_effects(self, size: Size, args: Sequence[Value], batched: Flags) -> None:
         """What branches without results do, each if one of the examples takes it."""
         index, *operands = args
-        if len(self.branches) == 2:
-            index = convert_element_type(index, BOOL)
         for live, branch in zip(self._taken(index), self.branches, strict=True):
             if has_effects(branch):
                 body, _ = vmap_of(_effects_if_live(branch), size, (True, *batched), ())
@@ -202,7 +201,18 @@ class Cond(HigherOrder):
                 any_live = convert_element_type(reduce_or(live, [0]), INDEX)
                 bind(Cond((_nothing(tuple(inputs)), body)), any_live, live, *operands)
 
+    def _effects_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value]:
+        """What branches without results do, where `live` is true."""
+        for taken, branch in zip(self._taken(operands[0]), self.branches, strict=True):
+            if has_effects(branch):
+                index = convert_element_type(bitwise_and(live, taken), INDEX)
+                inputs = tuple(map(aval, operands[1:]))
+                bind(Cond((_nothing(inputs), branch)), index, *operands[1:])
+        return []
+
     def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
+        if not self.branches[0].out_avals:
+            return self._effects_if_live(live, operands)
         bodies = [body_if_live(branch) for branch in self.branches]
         if not any(bodies):
             return None

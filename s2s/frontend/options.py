@@ -18,7 +18,9 @@ class Choices:
     """Whether all loops of known length are written out step by step."""
 
 
-_choices: ContextVar[Choices] = ContextVar("_choices", default=Choices())
+DEFAULT = Choices()
+
+_choices: ContextVar[Choices] = ContextVar("_choices", default=DEFAULT)
 
 
 def choices() -> Choices:

@@ -111,7 +111,10 @@ class Print(Effect):
         return Print(arguments, self.sep, self.end)
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
-        given = self.spelled_arguments(operands)
+        given = [
+            text if _is_number(text) else spelled
+            for text, spelled in zip(self.arguments, self.spelled_arguments(operands), strict=True)
+        ]
         given += [f"sep={_quoted(self.sep)}"] if self.sep != " " else []
         given += [f"end={_quoted(self.end)}"] if self.end != "\n" else []
         return f"print({', '.join(given)})"
@@ -166,6 +169,14 @@ def _spelled(text: str, operands: Sequence[str]) -> str:
         for literal, operand, conversion, format_ in parts
     )
     return f"f{_quoted(filled)}"
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is how Python shows a number."""
+    return re.fullmatch(r"-?\d+(\.\d+)?", text) is not None and text in (
+        repr(float(text)),
+        repr(round(float(text))),
+    )
 
 
 def _quoted(text: str) -> str:

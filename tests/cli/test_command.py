@@ -16,6 +16,7 @@ from s2s.cli.options import parse
         ["grad", "mlp.py:loss", "--static", "a=1", "--static", "b='x y'", "--name", "slope"],
         ["compile", "mlp.py", "vmap(grad(loss))", "--record", "train.py --epochs 1"],
         ["trace", "mlp.py:loss", "--example", "loss(1.0, 2.0)"],
+        ["grad", "mlp.py:loss", "--unroll", "--keep-prints", "-o", "mlp_grad.py"],
     ],
 )
 def test_the_command_makes_the_module_again(words):

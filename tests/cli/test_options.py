@@ -15,8 +15,10 @@ def test_defaults():
 def test_all_options():
     options = parse(
         "value-and-grad model.py:loss --wrt w,b --has-aux --args w:f64[n] --static a=1 "
-        "--static b=2 -o out.py --name g --force --check --no-verify --debug".split()
+        "--static b=2 -o out.py --name g --force --check --no-verify --debug --unroll "
+        "--keep-prints".split()
     )
+    assert (options.unroll, options.keep_prints) == (True, True)
     assert (options.wrt, options.has_aux, options.args) == ("w,b", True, "w:f64[n]")
     assert options.static == ["a=1", "b=2"]
     assert (options.output, options.name) == ("out.py", "g")

@@ -37,6 +37,13 @@ def energy(
     return stiffness * np.sum(x**power)
 
 
+def iterate(x: float) -> float:
+    for k in range(6):
+        x = x * x
+        print(k, "th is", x)
+    return x
+
+
 def pair(x: float, y: float):
     return np.array([x * y, x + y])
 
@@ -262,3 +269,15 @@ def test_a_fault_of_s2s_is_said_to_be_one(folder, capsys, monkeypatch):
 def test_a_name_that_is_none(folder, capsys):
     assert main(["grad", "model.py:loss", "--name", "my grad"]) == 1
     assert "s2s: --name my grad: that is no name for a function.\n" in capsys.readouterr().err
+
+
+def test_prints_are_kept_and_loops_written_out_where_that_is_asked_for(folder, capsys):
+    assert main(["grad", "model.py:iterate", "--keep-prints"]) == 0
+    text = capsys.readouterr().out
+    assert 'print(i, "th is", x)' in text and "for i in range(6):" in text
+    assert main(["grad", "model.py:iterate", "--keep-prints", "--unroll"]) == 0
+    text = capsys.readouterr().out
+    assert 'print(0, "th is", x_1)' in text and "for" not in text.rpartition('"""')[2]
+    with pytest.warns(UserWarning, match="--keep-prints keeps it"):
+        assert main(["grad", "model.py:iterate"]) == 0
+    assert "th is" not in capsys.readouterr().out

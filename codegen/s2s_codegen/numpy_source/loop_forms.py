@@ -238,9 +238,7 @@ def _counting(eqn: JaxprEqn, written: WrittenLoop, loop: While, read: set[Atom])
     invars = [*jaxpr.invars[:place], *jaxpr.invars[place + 1 :], jaxpr.invars[place]]
     outvars = [out for i, out in enumerate(jaxpr.outvars) if i != counter]
     needed = {atom for e in jaxpr.eqns for atom in e.invars} | set(outvars)
-    eqns = [
-        e for e in jaxpr.eqns if e.primitive.has_effect or not needed.isdisjoint(e.outvars)
-    ]
+    eqns = [e for e in jaxpr.eqns if e.primitive.has_effect or not needed.isdisjoint(e.outvars)]
     body = ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, eqns, outvars), loop.body_jaxpr.consts)
     starts = tuple(s if s is None or s < counter else s - 1 for s in written.starts)
     primitive = WrittenLoop(loop, body, (None,), starts, is_counting=True)
