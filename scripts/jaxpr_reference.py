@@ -11,15 +11,18 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path[:0] = [str(ROOT), str(ROOT / "codegen")]
 
 from s2s.ir.assumptions import Assumptions, assuming  # noqa: E402
 from s2s.ir.dims import dimension  # noqa: E402
-from s2s.ir.jaxpr import Jaxpr, JaxprEqn, Literal, Var  # noqa: E402
+from s2s.ir.jaxpr import Jaxpr, JaxprEqn, Literal, ShapedArray, Var  # noqa: E402
 from s2s.language import all_primitives  # noqa: E402
 from s2s.primitive import Primitive  # noqa: E402
+from s2s.primitives.effects import Print, Raise  # noqa: E402
 from s2s.trace import make  # noqa: E402
 from tests.samples import SAMPLES, Sample, types  # noqa: E402
 
@@ -55,6 +58,12 @@ HEADINGS = {
 """The modules of `s2s.primitives` in the order of the document. Others follow, each under the first
 words of its description."""
 
+EFFECTS: dict[str, Primitive] = {
+    "print": Print(("x is {0:.3f}",)),
+    "raise": Raise("ValueError", ("{0} is negative",)),
+}
+"""Primitives without results, which have no samples."""
+
 
 def reference() -> str:
     """A section for each family: what its primitives mean, and an example of each."""
@@ -85,6 +94,9 @@ def _meaning(cls: type[Primitive]) -> str:
 
 def example(name: str) -> Jaxpr:
     """The first sample of a primitive, with named sizes, and nothing in it but that primitive."""
+    if name in EFFECTS:
+        var = Var(ShapedArray((), np.dtype(np.float64)))
+        return Jaxpr([], [var], [JaxprEqn(EFFECTS[name], [var], [])], [])
     sample = next(sample for sample in SAMPLES if sample.primitive == name)
     eqn = next(eqn for eqn in _traced(sample).eqns if eqn.primitive.name == name)
     variables = list(dict.fromkeys(atom for atom in eqn.invars if not isinstance(atom, Literal)))

@@ -29,6 +29,7 @@ def test_the_list_of_primitives_is_current() -> None:
 
 def test_every_primitive_has_an_example() -> None:
     used = set(re.findall(r" = ([\w-]+)", "\n".join(JAXPRS)))
+    used.update(re.findall(r"^ +([a-z]+)\[", "\n".join(JAXPRS), re.MULTILINE))
     own = {name for name, cls in all_primitives().items() if cls.__module__.startswith("s2s.")}
     assert used >= own
 

@@ -212,7 +212,7 @@ def _call_builtin(function: Any, args: Arguments, kwargs: Keywords) -> Any:
     if owner is not None and not isinstance(owner, (ModuleType, type, *_UNCHANGING)):
         changing(owner)
     if kind is str and function.__name__ == "format" and _any_traced(args, kwargs):
-        return filled(cast("str", owner), args, kwargs)
+        return filled(cast("str", owner), args, dict(kwargs))
     if kind in (list, dict, set):
         leaks.stored((args, kwargs), f"a {kind.__name__}")
     return _call_library(function, args, kwargs)

@@ -7,7 +7,7 @@ exception, and be part of another text; nothing else.
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from s2s.primitives.creation import dim_as_value
 from s2s.primitives.effects import escaped
 from s2s.trace import Tracer
 
-_CONVERSIONS = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {"r": repr, "s": str, "a": ascii}
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def formatted(*parts: Any) -> Any:
 
 
 def _plain(value: Any, conversion: str = "", format_: str = "") -> str:
-    return format(_CONVERSIONS[conversion](value), format_)
+    return format(_CONVERSIONS[conversion](value) if conversion else value, format_)
 
 
 def is_shown_later(value: Any) -> bool:

@@ -100,7 +100,7 @@ def test_loops_of_unknown_length_in_a_batch() -> None:
 
     function = s2s.vmap(s2s.grad(halvings))
     np.testing.assert_allclose(function(np.array([3.0, 17.0 / 2])), [0.5, 0.25])
-    with pytest.raises(AssertionError, match="^too many$"):
+    with pytest.raises(AssertionError, match=r"^too many$"):
         function(np.array([3.0, 40.0]))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, cast
 
 from s2s.errors import UserError
 from s2s.frontend.texts import statement
@@ -38,8 +38,8 @@ def raising(error: Any) -> Any:
     """What the user's code raises."""
     if builder_in_force() is None:
         return error
-    if isinstance(error, type) and issubclass(error, BaseException):
-        error = error()
+    if isinstance(error, type):
+        error = cast("Any", error)()
     if isinstance(error, Exception):
         vars(error)[_RAISED] = True
     return error
