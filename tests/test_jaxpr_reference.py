@@ -40,7 +40,7 @@ def test_examples_are_jaxprs_as_they_are_printed(text: str) -> None:
     assert lines == text.splitlines()
 
 
-@pytest.mark.parametrize("text", JAXPRS)
+@pytest.mark.parametrize("text", [text for text in JAXPRS if "raise[" not in text])
 def test_examples_compute_what_their_types_say(text: str) -> None:
     jaxpr = parse_jaxpr(text)
     if jaxpr.constvars or "custom_lin" in text:
