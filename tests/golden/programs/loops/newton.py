@@ -18,7 +18,7 @@ def newton_value_and_grad(a: float) -> tuple[float, float]:
     Returns:
         (x, a_bar): floats
     """
-    # loops.py:14: x = a
+    # loops.py:15: while abs(x * x - a) > 1e-12:
     x = a
     x_steps = []
     while abs(x * x - a) > 1e-12:
@@ -27,7 +27,7 @@ def newton_value_and_grad(a: float) -> tuple[float, float]:
         x = 0.5 * (x + a / x)
 
     # Backward, from the return value to the arguments.
-    # loops.py:14: x = a
+    # loops.py:15: while abs(x * x - a) > 1e-12:
     a_bar = 0.0
     x_bar = 1.0
     for x_1 in reversed(x_steps):
@@ -41,4 +41,4 @@ def newton_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: 44c2269713dd9209
+# s2s digest: e828bca60985833c

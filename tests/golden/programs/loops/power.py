@@ -18,7 +18,7 @@ def power_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (result, x_bar): floats
     """
-    # loops.py:213: result = 1.0
+    # loops.py:214: while x > 0.1:
     result = 1.0
     result_steps = []
     x_steps = []
@@ -33,7 +33,7 @@ def power_value_and_grad(x: float) -> tuple[float, float]:
     result = result * 2.0
 
     # Backward, from the return value to the arguments.
-    # loops.py:213: result = 1.0
+    # loops.py:214: while x > 0.1:
     x_bar = 0.0
     result_bar = 2.0
     for result_1, x in zip(reversed(result_steps), reversed(x_steps)):
@@ -44,4 +44,4 @@ def power_value_and_grad(x: float) -> tuple[float, float]:
     return result, x_bar
 
 
-# s2s digest: 470fd727de707903
+# s2s digest: 92ef955e5d56ca3f

@@ -18,18 +18,12 @@ def while_break_value_and_grad(a: float) -> tuple[float, float]:
     Returns:
         (value, a_bar): floats
     """
-    # loops.py:41: count = 0
+    # loops.py:42: while count < 60:
     break_1 = False
     count = 0
     x = 1.0
     x_steps = [x]
-    while True:
-        opposite_break_1 = not break_1
-        # loops.py:42: while count < 60:
-        below = count < 60
-        # loops.py:41: count = 0
-        if not (opposite_break_1 & below):
-            break
+    while (not break_1) & (count < 60):
         # loops.py:43: x = 0.5 * (x + a / x)
         x = 0.5 * (x + a / x)
         # loops.py:44: if abs(x * x - a) < 1e-13:
@@ -42,7 +36,7 @@ def while_break_value_and_grad(a: float) -> tuple[float, float]:
     value = x * a
 
     # Backward, from the return value to the arguments.
-    # loops.py:41: count = 0
+    # loops.py:42: while count < 60:
     a_bar = 0.0
     x_bar = a
     for i in reversed(range(len(x_steps) - 1)):
@@ -57,4 +51,4 @@ def while_break_value_and_grad(a: float) -> tuple[float, float]:
     return value, a_bar
 
 
-# s2s digest: 8b58a2fe7f9638b1
+# s2s digest: cc16ff4142b56e1a

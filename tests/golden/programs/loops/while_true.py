@@ -18,7 +18,7 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
     Returns:
         (carry, a_bar): floats
     """
-    # loops.py:26: x = 1.0
+    # loops.py:27: while True:
     return_1 = False
     carry = 0.0
     x = 1.0
@@ -35,7 +35,7 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
         carry = new
 
     # Backward, from the return value to the arguments.
-    # loops.py:26: x = 1.0
+    # loops.py:27: while True:
     a_bar = 0.0
     carry_1 = 1.0
     x_bar = 0.0
@@ -58,4 +58,4 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
     return carry, a_bar
 
 
-# s2s digest: ceeaa0e2c4f370ce
+# s2s digest: d0e357ce402a1b4a
