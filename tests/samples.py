@@ -20,6 +20,7 @@ from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Value
 from s2s.primitives.counts import BindDimension
 from s2s.primitives.creation import Empty
+from s2s.primitives.decompositions import Eigvalsh, Svdvals
 from s2s.primitives.layout import Slice
 from s2s.primitives.updates import update_slice
 from s2s.trace import aval, bind
@@ -583,6 +584,97 @@ def _indexing() -> list[Sample]:
     ]
 
 
+def _linear_algebra() -> list[Sample]:
+    def spread(x: Value) -> Value:
+        """A matrix of x whose eigenvalues and singular values are apart from zero and each other:
+        near 1, 2, 3 and so on."""
+        size, rank = shape(x)[-1], len(shape(x))
+        rows, columns = (lax.broadcasted_iota(F64, (size, size), axis) for axis in (0, 1))
+        numbers = lax.convert_element_type(lax.add(rows, 1.0), aval(x).dtype)
+        diagonal = lax.select_n(lax.eq(rows, columns), aval(x).dtype.type(0), numbers)
+        diagonal = lax.broadcast_in_dim(diagonal, shape(x), (rank - 2, rank - 1))
+        return lax.add(lax.mul(0.15, x), diagonal)
+
+    def tall(x: Value, y: Value) -> Value:
+        return lax.concatenate([spread(x), spread(y)], len(shape(x)) - 2)
+
+    def wide(x: Value, y: Value) -> Value:
+        return lax.concatenate([spread(x), spread(y)], len(shape(x)) - 1)
+
+    def lower(a: Value, b: Value) -> Value:
+        return lax.triangular_solve(lax.tril(spread(a)), b, lower=True)
+
+    def upper(a: Value, b: Value) -> Value:
+        return lax.triangular_solve(lax.triu(spread(a)), b, lower=False)
+
+    def lower_transposed(a: Value, b: Value) -> Value:
+        return lax.triangular_solve(lax.tril(spread(a)), b, lower=True, transpose_a=True)
+
+    def solve(a: Value, b: Value) -> Value:
+        return lax.solve(spread(a), b)
+
+    matrix, stack = real(3, 3), real(2, 3, 3)
+    vector, columns, stacked = real(3), real(3, 4), real(2, 3, 4)
+    samples = [
+        Sample("tril", lax.tril, (columns,), np.tril),
+        Sample("tril", lambda x: lax.tril(x, -1), (stack,), lambda x: np.tril(x, -1)),
+        Sample("triu", lax.triu, (columns,), np.triu),
+        Sample("triu", lambda x: lax.triu(x, 1), (stack,), lambda x: np.triu(x, 1)),
+        Sample("solve", solve, (matrix, vector)),
+        Sample("solve", solve, (matrix, columns)),
+        Sample("solve", solve, (stack, stacked)),
+        Sample("triangular_solve", lower, (matrix, vector), None, "lower"),
+        Sample("triangular_solve", upper, (matrix, columns), None, "upper"),
+        Sample("triangular_solve", lower_transposed, (stack, stacked), None, "transposed"),
+    ]
+    for operand in (matrix, stack):
+        samples += [
+            Sample("inv", lambda x: lax.inv(spread(x)), (operand,)),
+            Sample("det", lambda x: lax.det(spread(x)), (operand,)),
+            Sample("slogdet", lambda x: lax.slogdet(spread(x))[1], (operand,)),
+            Sample("pinv", lambda x: lax.pinv(spread(x)), (operand,)),
+            Sample("pinv", lambda x, y: lax.pinv(tall(x, y)), (operand, operand), None),
+            Sample("pinv", lambda x, y: lax.pinv(wide(x, y)), (operand, operand), None, "wide"),
+            Sample("cholesky", lambda x: lax.cholesky(spread(x)), (operand,)),
+            Sample("eigvalsh", lambda x: bind(Eigvalsh(), spread(x)), (operand,)),
+            Sample("svdvals", lambda x, y: bind(Svdvals(), tall(x, y)), (operand, operand)),
+        ]
+        for place, result in enumerate("qr"):
+            label = f"{result}-{operand.shape}"
+            samples += [
+                Sample("qr", _result(lax.qr, place, spread), (operand,), None, label),
+                Sample("qr", _result(lax.qr, place, tall), (operand,) * 2, None, f"tall-{label}"),
+                Sample("qr", _result(lax.qr, place, wide), (operand,) * 2, None, f"wide-{label}"),
+            ]
+        for place, result in enumerate("wv"):
+            label = f"{result}-{operand.shape}"
+            samples.append(
+                Sample("eigh", _result(lax.eigh, place, spread), (operand,), None, label)
+            )
+        for place, result in enumerate(("u", "s", "vh")):
+            label = f"{result}-{operand.shape}"
+            samples += [
+                Sample("svd", _result(lax.svd, place, spread), (operand,), None, label),
+                Sample("svd", _result(lax.svd, place, tall), (operand,) * 2, None, f"tall-{label}"),
+                Sample("svd", _result(lax.svd, place, wide), (operand,) * 2, None, f"wide-{label}"),
+            ]
+    samples += [
+        Sample("slogdet", lambda x: lax.slogdet(spread(x))[0], (matrix,), None, "sign"),
+        Sample("eigh", lambda x: lax.eigh(spread(x), lower=False)[1], (matrix,), None, "v-upper"),
+        Sample("lstsq", lambda x, b: lax.lstsq(spread(x), b), (matrix, vector)),
+        Sample("lstsq", lambda x, y, b: lax.lstsq(tall(x, y), tall(b, b)), (matrix,) * 3),
+        Sample("lstsq", lambda x, y, b: lax.lstsq(wide(x, y), b), (matrix, matrix, columns)),
+    ]
+    return samples
+
+
+def _result(
+    decompose: Callable[[Value], Sequence[Value]], place: int, matrix: Callable[..., Value]
+) -> Callable[..., Value]:
+    """One of the results of a decomposition of the matrix that is made of the operands."""
+    return lambda *xs: decompose(matrix(*xs))[place]
+
+
 SAMPLES: list[Sample] = [
     *_unary(),
     *_binary(),
@@ -591,6 +683,7 @@ SAMPLES: list[Sample] = [
     *_reductions(),
     *_contractions(),
     *_indexing(),
+    *_linear_algebra(),
 ]
 
 

@@ -64,12 +64,50 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "update_slice": lambda p, x, u: x.at[_index(p)].set(u),
     "update_slice_add": lambda p, x, u: x.at[_index(p)].add(u),
     "dynamic_update_slice": lambda p, x, u, *starts: jax.lax.dynamic_update_slice(x, u, starts),
+    "tril": lambda p, x: jnp.tril(x, p.k),
+    "triu": lambda p, x: jnp.triu(x, p.k),
+    "solve": lambda p, a, b: jnp.linalg.solve(a, b),
+    "triangular_solve": lambda p, a, b: _solve_triangular(p, a, b),
+    "inv": lambda p, x: jnp.linalg.inv(x),
+    "det": lambda p, x: jnp.linalg.det(x),
+    "slogdet": lambda p, x: jnp.linalg.slogdet(x),
+    "pinv": lambda p, x: jnp.linalg.pinv(x),
+    "lstsq": lambda p, a, b: jnp.linalg.lstsq(a, b)[0],
+    "cholesky": lambda p, x: jnp.linalg.cholesky(_symmetric(x, True)),
+    "qr": lambda p, x: _qr(x),
+    "eigh": lambda p, x: jnp.linalg.eigh(_symmetric(x, p.lower)),
+    "eigvalsh": lambda p, x: jnp.linalg.eigvalsh(_symmetric(x, p.lower)),
+    "svd": lambda p, x: jnp.linalg.svd(x, full_matrices=False),
+    "svdvals": lambda p, x: jnp.linalg.svd(x, compute_uv=False),
 }
 
 UFUNCS = {sample.numpy for sample in SAMPLES if isinstance(sample.numpy, np.ufunc)}
 
 INDEXED = ("gather", "scatter-add")
 """Compared through the operands' own functions, below."""
+
+
+def _symmetric(x: Any, lower: bool) -> Any:
+    """What NumPy reads of a matrix that it takes for symmetric: one triangle."""
+    one = jnp.tril(x) if lower else jnp.triu(x)
+    return one + jnp.triu(one.mT, 1) if lower else one + jnp.tril(one.mT, -1)
+
+
+def _solve_triangular(p: Any, a: Any, b: Any) -> Any:
+    columns = b if b.ndim == a.ndim else b[..., None]
+    x = jax.lax.linalg.triangular_solve(
+        a, columns, left_side=True, lower=p.lower, transpose_a=p.transpose_a
+    )
+    return x.reshape(b.shape)
+
+
+def _qr(x: Any) -> Any:
+    """JAX has no derivative where there are more columns than rows: there, r is `q.T @ x`."""
+    rows, columns = x.shape[-2:]
+    if rows >= columns:
+        return jnp.linalg.qr(x)
+    q, _ = jnp.linalg.qr(x[..., :rows])
+    return q, jnp.triu(q.mT @ x)
 
 
 def _select(which: Any, *cases: Any) -> Any:
@@ -103,7 +141,14 @@ def run(sample: Sample) -> Callable[..., Any]:
             operands = [
                 env[a] if a in env else jnp.asarray(a.value, a.aval.dtype) for a in eqn.invars
             ]
-            env[eqn.outvars[0]] = in_jax(eqn.primitive)(*operands)
+            results = in_jax(eqn.primitive)(*operands)
+            env.update(
+                zip(
+                    eqn.outvars,
+                    results if eqn.primitive.multiple_results else [results],
+                    strict=True,
+                )
+            )
         return env[closed.jaxpr.outvars[0]]
 
     return fun

@@ -18,7 +18,7 @@ from s2s.ir.jaxpr import Literal
 from s2s.numpy.arguments import as_axes, as_axis, as_number, shape_text
 from s2s.numpy.arithmetic import multiply, subtract
 from s2s.numpy.broadcasting import common_shape, stretched
-from s2s.numpy.creation import below_diagonal, counted, on_diagonal
+from s2s.numpy.creation import counted, on_diagonal
 from s2s.numpy.indexing import getitem
 from s2s.numpy.joining import stack
 from s2s.numpy.promotion import array_operand, convert, promoted, shape_of
@@ -271,7 +271,7 @@ def diagflat(v: Any, k: Any = 0) -> Value:
     return diag(ravel(v), k)
 
 
-def _masked(m: Any, k: Any, function: str, keep_below: bool) -> Value:
+def _triangle(m: Any, k: Any, function: str, keep_below: bool) -> Value:
     value = array_operand(m, function)
     shape = shape_of(value)
     if not shape:
@@ -280,20 +280,17 @@ def _masked(m: Any, k: Any, function: str, keep_below: bool) -> Value:
         # NumPy makes each row of the result of the vector.
         value = stretched(value, (*shape, *shape))
         shape = shape_of(value)
-    offset = as_number(k, f"the diagonal of {function}")
-    mask = below_diagonal(shape[-2], shape[-1], offset if keep_below else offset - 1)
-    mask = stretched(mask, shape)
-    zero = promoted(value).type(0)
-    return lax.select_n(mask, zero, value) if keep_below else lax.select_n(mask, value, zero)
+    triangle = lax.tril if keep_below else lax.triu
+    return triangle(value, as_number(k, f"the diagonal of {function}"))
 
 
 @counterpart(np.tril)
 def tril(m: Any, k: Any = 0) -> Value:
     """The elements on and below the diagonal `k`, zeros above."""
-    return _masked(m, k, "np.tril", keep_below=True)
+    return _triangle(m, k, "np.tril", keep_below=True)
 
 
 @counterpart(np.triu)
 def triu(m: Any, k: Any = 0) -> Value:
     """The elements on and above the diagonal `k`, zeros below."""
-    return _masked(m, k, "np.triu", keep_below=False)
+    return _triangle(m, k, "np.triu", keep_below=False)

@@ -42,22 +42,15 @@ refuse(
     np.digitize,
 )
 refuse(
-    "linear algebra beyond products and norms is not supported yet",
-    np.linalg.inv,
-    np.linalg.solve,
-    np.linalg.det,
-    np.linalg.slogdet,
-    np.linalg.cholesky,
-    np.linalg.qr,
-    np.linalg.svd,
+    "the eigenvalues of general matrices are complex numbers, which are not supported yet; "
+    "np.linalg.eigh and np.linalg.eigvalsh are for symmetric matrices",
     np.linalg.eig,
-    np.linalg.eigh,
     np.linalg.eigvals,
-    np.linalg.eigvalsh,
-    np.linalg.lstsq,
-    np.linalg.pinv,
+)
+refuse(
+    "the rank is a whole number that jumps, so nothing can be differentiated through it; compute "
+    "it outside, or count singular values with np.linalg.svdvals(x) > tolerance",
     np.linalg.matrix_rank,
-    np.linalg.cond,
 )
 refuse(
     "complex numbers are not supported yet; write the function on the real and imaginary parts",

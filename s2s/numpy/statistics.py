@@ -1,8 +1,7 @@
-"""Means, variances and norms, with the same steps in the same order as NumPy's own.
+"""Means and variances, with the same steps in the same order as NumPy's own.
 
-Their values are NumPy's to the last bit, with these exceptions: where 32-bit floats are averaged
-over more than 2**24 elements, since NumPy divides by the count in 64 bits; and the 2-norm of an
-array that is not row-major in memory, since NumPy sums in memory order.
+Their values are NumPy's to the last bit, but where 32-bit floats are averaged over more than 2**24
+elements, since NumPy divides by the count in 64 bits.
 """
 
 from __future__ import annotations
@@ -14,10 +13,9 @@ import numpy as np
 from s2s.ir.dims import Dim, Size, product
 from s2s.ir.dtypes import FLOAT32, FLOAT64, DType
 from s2s.numpy.arguments import as_axes, shape_text
-from s2s.numpy.arithmetic import absolute, divide, multiply, subtract
+from s2s.numpy.arithmetic import divide, multiply, subtract
 from s2s.numpy.broadcasting import stretched
 from s2s.numpy.elementary import sqrt, square
-from s2s.numpy.powers import power
 from s2s.numpy.promotion import (
     array_operand,
     aval_of_operand,
@@ -32,7 +30,6 @@ from s2s.numpy.reductions import (
     min as least,
     prod,
     sum as total,
-    with_kept_axes,
 )
 from s2s.numpy.registry import counterpart, mistake
 from s2s.primitive import Value
@@ -266,64 +263,3 @@ def nanstd(
 ) -> Value:
     """The square root of the variance of the elements that are not NaN."""
     return sqrt(nanvar(a, axis, dtype, ddof=ddof, keepdims=keepdims))
-
-
-# -- norms -----------------------------------------------------------------------------------------
-
-
-@counterpart(np.linalg.norm)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Value:
-    """The norm of vectors (of order 1, 2, inf, -inf, 0 or a number), or of matrices ('fro', 1, inf,
-    -inf, -1)."""
-    value = array_operand(x, "np.linalg.norm")
-    if aval_of_operand(value).dtype.kind in "biu":
-        value = convert(value, FLOAT64)
-    shape = shape_of(value)
-    if axis is None and (
-        ord is None or (ord in ("f", "fro") and len(shape) == 2) or (ord == 2 and len(shape) == 1)
-    ):
-        flat = lax.reshape(value, (product(shape),))
-        result = sqrt(lax.dot_general(flat, flat, (((0,), (0,)), ((), ()))))
-        return with_kept_axes(result, tuple(range(len(shape))), keepdims)
-    axes = as_axes(axis, len(shape), "np.linalg.norm")
-    if len(axes) == 1:
-        return _vector_norm(value, ord, axes, keepdims)
-    if len(axes) == 2:
-        return _matrix_norm(value, ord, axes, keepdims)
-    raise mistake("np.linalg.norm is of vectors or of matrices; give one axis or two")
-
-
-def _vector_norm(value: Value, order: Any, axes: tuple[int, ...], keepdims: Any) -> Value:
-    if order is None or (not isinstance(order, str) and order == 2):
-        return sqrt(total(multiply(value, value), axes, keepdims=keepdims))
-    if isinstance(order, str):
-        raise mistake(f"np.linalg.norm: {order!r} is not a norm of vectors")
-    if order == np.inf:
-        return greatest(absolute(value), axes, keepdims=keepdims)
-    if order == -np.inf:
-        return least(absolute(value), axes, keepdims=keepdims)
-    dtype = aval_of_operand(value).dtype
-    if order == 0:
-        nonzero = convert(lax.ne(value, dtype.type(0)), dtype)
-        return total(nonzero, axes, keepdims=keepdims)
-    if order == 1:
-        return total(absolute(value), axes, keepdims=keepdims)
-    summed = total(power(absolute(value), order), axes, keepdims=keepdims)
-    return power(summed, np.reciprocal(order, dtype=dtype))
-
-
-def _matrix_norm(value: Value, order: Any, axes: tuple[int, ...], keepdims: Any) -> Value:
-    if order in (None, "fro", "f"):
-        return sqrt(total(multiply(value, value), axes, keepdims=keepdims))
-    if isinstance(order, str) or order in (2, -2):
-        raise mistake(
-            f"np.linalg.norm of matrices with ord={order!r} needs singular values, "
-            "which are not supported"
-        )
-    row, column = axes
-    summed, compared = (row, column) if order in (1, -1) else (column, row)
-    if order not in (1, -1, np.inf, -np.inf):
-        raise mistake(f"np.linalg.norm: {order!r} is not a norm of matrices")
-    sums = total(absolute(value), summed, keepdims=True)
-    result = (greatest if order > 0 else least)(sums, compared, keepdims=True)
-    return result if keepdims else lax.squeeze(result, tuple(sorted(axes)))

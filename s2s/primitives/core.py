@@ -301,9 +301,12 @@ class Transpose(Structural):
         return None
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
-        """The transpose of a product is the product of the factors the other way round."""
+        """The transpose of a product is the product of the factors the other way round.
+
+        A product that has a name is one that is needed itself too.
+        """
         eqn = producer(args[0])
-        if eqn is None or eqn.primitive.name != "dot_general":
+        if eqn is None or eqn.primitive.name != "dot_general" or eqn.outvars[0].name is not None:
             return None
         return cast(Any, eqn.primitive).swapped(operands_of(args[0], eqn), self.permutation)
 

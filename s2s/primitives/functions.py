@@ -49,6 +49,12 @@ from s2s.primitives.cumulative import (
     cumprod as cumprod,
     cumsum as cumsum,
 )
+from s2s.primitives.decompositions import (
+    cholesky as cholesky,
+    eigh as eigh,
+    qr as qr,
+    svd as svd,
+)
 from s2s.primitives.dynamic import (
     dynamic_slice as dynamic_slice,
     dynamic_update_slice as dynamic_update_slice,
@@ -66,6 +72,13 @@ from s2s.primitives.indexing import (
     scatter as scatter,
     scatter_add as scatter_add,
     take_at as take_at,
+)
+from s2s.primitives.inverses import (
+    det as det,
+    inv as inv,
+    slogdet as slogdet,
+    solve as solve,
+    triangular_solve as triangular_solve,
 )
 from s2s.primitives.joining import concatenate as concatenate, stack as stack
 from s2s.primitives.layout import (
@@ -114,6 +127,7 @@ from s2s.primitives.powers import (
     sqrt as sqrt,
     square as square,
 )
+from s2s.primitives.pseudo_inverses import lstsq as lstsq, pinv as pinv
 from s2s.primitives.reductions import (
     argmax as argmax,
     argmin as argmin,
@@ -133,6 +147,7 @@ from s2s.primitives.special import (
     logistic as logistic,
     polygamma as polygamma,
 )
+from s2s.primitives.triangles import tril as tril, triu as triu
 from s2s.primitives.trigonometric import (
     acos as acos,
     acosh as acosh,

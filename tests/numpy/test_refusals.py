@@ -111,8 +111,44 @@ def test_a_mistake_is_told_in_the_users_words(text, expected):
             "np.reshape with order='F' is not supported; transpose first",
         ),
         (
-            "np.linalg.norm(m, 2)",
-            "np.linalg.norm of matrices with ord=2 needs singular values, which are not supported",
+            "np.linalg.norm(m, 'two')",
+            "np.linalg.norm: 'two' is not a norm of matrices",
+        ),
+        (
+            "np.linalg.svd(m)",
+            "np.linalg.svd: the further columns that u or vh has with full_matrices=True, the "
+            "default, have no derivative; write full_matrices=False",
+        ),
+        (
+            "np.linalg.qr(m, 'complete')",
+            'np.linalg.qr with mode="complete" is not supported for matrices that are not square: '
+            'the further columns of q have no derivative. Use mode="reduced"',
+        ),
+        (
+            "np.linalg.inv(m)",
+            "np.linalg.inv is of square matrices; it was given an array of shape (3, 4)",
+        ),
+        (
+            "np.linalg.det(v)",
+            "np.linalg.det needs an array of at least two dimensions; it was given one of shape "
+            "(4,)",
+        ),
+        (
+            "np.linalg.solve(m @ m.T, v)",
+            "np.linalg.solve: matrices of shape (3, 3) do not fit the right side of shape (4,)",
+        ),
+        (
+            "np.linalg.pinv(m, rcond=0.1)",
+            "np.linalg.pinv with the argument `rcond` is not supported; leave it out",
+        ),
+        (
+            "np.linalg.lstsq(m, m @ v)[2] + 1",
+            "the rank of np.linalg.lstsq cannot be used under tracing; compute it from the "
+            "solution or with np.linalg.svd",
+        ),
+        (
+            "np.linalg.inv((m @ m.T).astype(np.float16))",
+            "np.linalg.inv is of float32 or float64; it was given float16",
         ),
         (
             "np.pad(v, 1, mode='mean')",
@@ -177,8 +213,9 @@ def test_refused_functions_say_why():
         "np.nonzero: how many elements the result has depends on values"
     )
     assert message("np.sort(m)") == "np.sort: sorting is not supported yet"
-    assert message("np.linalg.inv(m)") == (
-        "np.linalg.inv: linear algebra beyond products and norms is not supported yet"
+    assert message("np.linalg.eig(m)") == (
+        "np.linalg.eig: the eigenvalues of general matrices are complex numbers, which are not "
+        "supported yet; np.linalg.eigh and np.linalg.eigvalsh are for symmetric matrices"
     )
     assert message("np.multiply.at(m, 0, 1.0)") == (
         "np.multiply.at: only np.add.at and np.subtract.at are supported"

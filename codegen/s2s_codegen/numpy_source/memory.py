@@ -21,6 +21,8 @@ from s2s.primitives.identity import StopGradient
 from s2s.primitives.indexing import Gather, Scatter, ScatterAdd
 from s2s.primitives.joining import Concatenate, Stack
 from s2s.primitives.layout import Pad, Rev, Slice, Squeeze
+from s2s.primitives.matrices import LinearAlgebra
+from s2s.primitives.triangles import Triangle
 from s2s.primitives.updates import UpdateSlice
 
 _OWNED = (
@@ -32,9 +34,11 @@ _OWNED = (
     DynamicUpdateSlice,
     Elementwise,
     Iota,
+    LinearAlgebra,
     Pad,
     Scatter,
     Stack,
+    Triangle,
     UpdateSlice,
 )
 

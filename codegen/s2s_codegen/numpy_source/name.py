@@ -25,21 +25,26 @@ _WORDS = {
     "concatenate": "joined",
     "convert_element_type": "converted",
     "cumsum": "running_sum",
+    "cholesky": "factor",
     "cumprod": "running_product",
+    "det": "determinant",
     "div": "ratio",
     "dot_general": "product",
     "dynamic_slice": "part",
     "dynamic_update_slice": "updated",
     "update_slice": "updated",
     "update_slice_add": "updated",
+    "eigvalsh": "eigenvalues",
     "eq": "equal",
     "erf": "erf",
     "gather": "items",
     "ge": "at_least",
     "gt": "above",
     "integer_pow": "power",
+    "inv": "inverse",
     "iota": "indices",
     "le": "at_most",
+    "lstsq": "solution",
     "lt": "below",
     "max": "larger",
     "min": "smaller",
@@ -49,6 +54,7 @@ _WORDS = {
     "not": "opposite",
     "or": "either",
     "pad": "padded",
+    "pinv": "pseudo_inverse",
     "pow": "power",
     "reduce_and": "all_true",
     "reduce_max": "largest",
@@ -61,12 +67,25 @@ _WORDS = {
     "rev": "flipped",
     "select_n": "chosen",
     "slice": "part",
+    "solve": "solution",
     "square": "square",
     "squeeze": "squeezed",
     "sub": "difference",
+    "svdvals": "singular_values",
     "transpose": "transposed",
+    "triangular_solve": "solution",
+    "tril": "lower",
+    "triu": "upper",
 }
 """What a result is called after its primitive, where that is not the primitive's own name."""
+
+_RESULTS = {
+    "eigh": ("eigenvalues", "eigenvectors"),
+    "qr": ("q", "r"),
+    "slogdet": ("sign", "logdet"),
+    "svd": ("u", "s", "vh"),
+}
+"""What the results of a primitive that has several are called."""
 
 
 class Names:
@@ -140,6 +159,12 @@ class Names:
             self._count[hint] = self._count.get(hint, 0) + 1
             name = f"{hint}_{self._count[hint]}"
         return name
+
+
+def result_name(eqn: JaxprEqn, var: Var) -> str | None:
+    """What one of several results is called; None for the result of a primitive that has one."""
+    names = _RESULTS.get(eqn.primitive.name)
+    return None if names is None else names[list(eqn.outvars).index(var)]
 
 
 def describe(

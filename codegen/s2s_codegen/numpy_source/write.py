@@ -28,7 +28,7 @@ from s2s_codegen.numpy_source.expression import (
 )
 from s2s_codegen.numpy_source.loop_forms import with_written_loops
 from s2s_codegen.numpy_source.memory import is_owned, writes_into
-from s2s_codegen.numpy_source.name import Names, describe
+from s2s_codegen.numpy_source.name import Names, describe, result_name
 from s2s_codegen.numpy_source.placing import Placement, new_array, placement
 from s2s_codegen.numpy_source.plan import plan
 from s2s_codegen.numpy_source.schedule import Placed, schedule
@@ -118,6 +118,9 @@ class Writer:
         """What a result is called after what computes it."""
         if isinstance(eqn.primitive, ConvertElementType) and self.scope.is_identity_matrix(eqn):
             return "identity"
+        of_several = result_name(eqn, var)
+        if of_several is not None:
+            return of_several
         return describe(eqn, var in self.linear, self._names(eqn), self._nonlinear(eqn))
 
     def _names(self, eqn: JaxprEqn) -> list[str | None]:
@@ -215,12 +218,26 @@ def line_comment(line: Source) -> str:
 def write(primitive: Primitive, eqn: JaxprEqn, writer: Writer) -> None:
     """Write the statement or statements of an equation; by default, one assignment."""
     if primitive.multiple_results:
-        names = [
-            writer.scope.names.give(v, writer.hint(eqn, v), writer.is_dead) for v in eqn.outvars
-        ]
-        writer.line(f"{', '.join(names)} = {writer.scope.spell(eqn).text}")
+        _write_results(eqn, writer)
         return
     writer.assign(eqn, writer.scope.spell(eqn))
+
+
+def _write_results(eqn: JaxprEqn, writer: Writer) -> None:
+    """Write the assignment of several results, of which only those that are read have names."""
+    read = [var for var in eqn.outvars if var in writer.scope.plan.last_use]
+    text = writer.scope.spell(eqn).text
+    give = writer.scope.names.give
+    if len(read) == 1 and len(eqn.outvars) > 1:
+        (var,) = read
+        position = eqn.outvars.index(var)
+        writer.line(f"{give(var, writer.hint(eqn, var), writer.is_dead)} = {text}[{position}]")
+        return
+    names = [
+        give(var, writer.hint(eqn, var), writer.is_dead) if var in read else "_"
+        for var in eqn.outvars
+    ]
+    writer.line(f"{', '.join(names)} = {text}")
 
 
 @write.register(DynamicUpdateSlice)

@@ -39,6 +39,7 @@ def compiled(devices: Runtime, program: Program, options: Sequence[tuple[str, An
     path = folder / _key(devices, program, options)
     serialized = _read(path)
     if serialized is not None:
+        devices.prepare(program)
         with contextlib.suppress(runtime.error_type()):
             return devices.load(serialized, options)
     made = devices.compile(program, options)

@@ -160,12 +160,21 @@ class Runtime:
         self._list = lib.jax.DeviceList((self.devices[0],))
         self._sharding = lib.OneDevice(self.devices[0])
 
+    def prepare(self, program: Program) -> None:
+        """Make what a program calls known to XLA; without it the first call ends the process."""
+        if ("lapack_" in program) if isinstance(program, str) else (b"lapack_" in program):
+            _register_lapack()
+
     def compile(self, program: Program, options: Sequence[tuple[str, Any]] = ()) -> Any:
         """A loaded executable. `options` override XLA's flags."""
+        self.prepare(program)
         return self._client.compile_and_load(program, self._list, _options(options))
 
     def load(self, serialized: bytes, options: Sequence[tuple[str, Any]] = ()) -> Any:
-        """An executable from what its `serialize` gave, which must be trusted."""
+        """An executable from what its `serialize` gave, which must be trusted.
+
+        What it calls must be known (`prepare`).
+        """
         return self._client.deserialize_executable(serialized, self._list, _options(options))
 
     def put(self, array: Any, *, alias: bool = False) -> Any:
@@ -191,6 +200,17 @@ class Runtime:
     def reader(self, type_: ArrayType) -> Callable[[Any], Any]:
         """A function from an array on the device to a NumPy array."""
         return np.asarray if type_.dtype.char in _VIEWABLE else _BitReader(self, type_)
+
+
+@functools.cache
+def _register_lapack() -> None:
+    """Let programs call LAPACK, which is that of SciPy."""
+    lapack: Any = importlib.import_module("jaxlib.lapack")
+    register = _jaxlib().client.register_custom_call_target
+    for platform, targets in lapack.registrations().items():
+        for name, target, api_version in targets:
+            register(name, target, platform=platform, api_version=api_version)
+    lapack._lapack.initialize()
 
 
 def _options(overrides: Sequence[tuple[str, Any]]) -> Any:

@@ -7,5 +7,6 @@ from s2s_codegen.stablehlo.lower import (
     elementwise as elementwise,
     indexing as indexing,
     layout as layout,
+    linalg as linalg,
     reductions as reductions,
 )
