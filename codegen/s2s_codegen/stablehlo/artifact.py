@@ -19,11 +19,12 @@ from s2s.ir.jaxpr import ClosedJaxpr
 from s2s_codegen.stablehlo import runtime
 from s2s_codegen.stablehlo.calls import CompiledArtifact
 from s2s_codegen.stablehlo.emit import emit_module
+from s2s_codegen.stablehlo.lapack import is_lapack
 from s2s_codegen.stablehlo.signature import Signature, attributes_of, signature_from
 from s2s_codegen.stablehlo.text import tensor_type
 
 CUSTOM_CALLS = frozenset({"shape_assertion"})
-"""The targets of custom calls that a module from a file may have."""
+"""The targets of custom calls that a module from a file may have, beside LAPACK's."""
 
 _SECONDS_TO_READ = 120
 
@@ -96,7 +97,8 @@ def load_artifact(path: str | Path) -> Artifact:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
     contents = _read_apart(path, data)
-    foreign = sorted(set(contents.custom_calls) - CUSTOM_CALLS)
+    called = set(contents.custom_calls) - CUSTOM_CALLS
+    foreign = sorted(target for target in called if not is_lapack(target))
     if foreign:
         raise UserError(
             f"{path} calls code outside of itself ({', '.join(foreign)}), which s2s does not let "

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from s2s.ir.dims import Shape, Size, same_size
-from s2s_codegen.stablehlo.text import tensor
+from s2s_codegen.stablehlo.text import function_type, tensor
 
 Kind: TypeAlias = "tuple[tuple[Size, ...], str]"
 """What follows the axes of the stack in the shape of an array, and its element type."""
@@ -78,63 +78,86 @@ def target_of(letter: str, routine: str) -> str:
 
 
 def call_text(
-    letter: str, routine: str, stack: Shape, m: Size, n: Size, options: str
+    letter: str,
+    routine: str,
+    stack: Shape,
+    m: Size,
+    n: Size,
+    options: str,
+    open_sizes: bool = False,
 ) -> tuple[str, list[Kind]]:
-    """What stands behind the operands of a call, and the types of its results.
+    """What stands behind the operands of a call, as MLIR prints it, and the types of its results.
 
-    `options` has the letter of each option of the routine.
+    `options` has the letter of each option of the routine. With `open_sizes` the operands are
+    followed by the shape of each result, which go when the sizes are given.
     """
     described, element = ROUTINES[routine], FLOATS[letter]
     operands = [((m, n), element), *described.further(m, n, element)]
     results = described.results(m, n, element)
+    taken, returned = _types(operands, stack), _types(results, stack)
+    layouts = _layouts(operands, stack)
+    attributes = {"api_version": "4 : i32"}
     given = zip(described.options, options, strict=True)
     config = ", ".join(f"{name} = {ord(value)} : ui8" for (name, _), value in given)
-    attributes = (
-        f"api_version = 4 : i32, backend_config = {{{config}}}, "
-        f"operand_layouts = {_layouts(operands, stack)}, "
-        f"result_layouts = {_layouts(results, stack)}"
-    )
-    types = _types(results, stack)
-    returned = types[0] if len(types) == 1 else f"({', '.join(types)})"
-    taken = ", ".join(_types(operands, stack))
-    return f"{{{attributes}}} : ({taken}) -> {returned}", results
+    if config:
+        attributes["backend_config"] = f"{{{config}}}"
+    if open_sizes:
+        places = range(len(operands), len(operands) + len(results))
+        one = len(results) == 1
+        listed = f"dense<{places[0] if one else list(places)}> : tensor<{len(results)}xi64>"
+        attributes["indices_of_shape_operands"] = listed
+        taken += [f"tensor<{len(stack) + len(shape)}xi32>" for shape, _ in results]
+        layouts += [_layout([0])] * len(results)
+    attributes["operand_layouts"] = f"[{', '.join(layouts)}]"
+    attributes["result_layouts"] = f"[{', '.join(_layouts(results, stack))}]"
+    listed = ", ".join(f"{name} = {value}" for name, value in attributes.items())
+    return f"{{{listed}}} : {function_type(taken, returned)}", results
 
 
 def _types(kinds: Sequence[Kind], stack: Shape) -> list[str]:
     return [tensor((*stack, *shape), element) for shape, element in kinds]
 
 
-def _layouts(kinds: Sequence[Kind], stack: Shape) -> str:
+def _layouts(kinds: Sequence[Kind], stack: Shape) -> list[str]:
     """The axes of each array, the fastest first: LAPACK has matrices column by column."""
     layouts: list[str] = []
     for shape, _ in kinds:
-        rank = len(stack) + len(shape)
-        axes = list(reversed(range(rank)))
+        axes = list(reversed(range(len(stack) + len(shape))))
         if len(shape) == 2:
             axes[:2] = reversed(axes[:2])
-        layouts.append(f"dense<{axes if rank else ''}> : tensor<{rank}xindex>")
-    return f"[{', '.join(layouts)}]"
+        layouts.append(_layout(axes))
+    return layouts
 
 
-_MATRICES = re.compile(r"\(tensor<((?:\d+x)+)f(?:32|64)>")
+def _layout(axes: Sequence[int]) -> str:
+    listed = "" if not axes else axes[0] if len(axes) == 1 else list(axes)
+    return f"dense<{listed}> : tensor<{len(axes)}xindex>"
+
+
+_CALL = re.compile(r"custom_call @(\w+)\([^()]*\) (.*)")
+_MATRICES = re.compile(r": \(tensor<((?:\d+x)+)f(?:32|64)>")
 _OPTION = re.compile(r"(\w+) = (\d+) : ui8")
 
 
-def is_sound(target: str, text: str) -> bool:
-    """Whether a call in a module is one that would be written, of fixed sizes.
+def is_sound(call: str) -> bool:
+    """Whether a call in a module is one that would be written, for matrices of these sizes.
 
-    `text` is what stands behind its operands, as MLIR prints it.
+    `call` is the call as MLIR prints it.
     """
-    found, matrices = _NAME.fullmatch(target), _MATRICES.search(text)
-    if found is None or matrices is None:
+    parts = _CALL.search(call)
+    found = _NAME.fullmatch(parts[1]) if parts else None
+    matrices = _MATRICES.search(parts[2]) if parts else None
+    if parts is None or found is None or matrices is None:
         return False
     letter, routine = found.groups()
-    *stack, m, n = map(int, matrices[1].removesuffix("x").split("x"))
-    given = dict(_OPTION.findall(text))
-    options = "".join(chr(int(given.get(name, 0))) for name, _ in ROUTINES[routine].options)
-    allowed = zip(options, ROUTINES[routine].options, strict=True)
-    if not all(option in values for option, (_, values) in allowed):
+    described = ROUTINES.get(routine)
+    *stack, m, n = (0, 0, *map(int, matrices[1].removesuffix("x").split("x")))
+    if described is None or not m or not n:
         return False
-    if (routine in SQUARE and m != n) or (routine == "orgqr" and m < n) or not m or not n:
+    if (routine in SQUARE and m != n) or (routine == "orgqr" and m < n):
         return False
-    return text == call_text(letter, routine, tuple(stack), m, n, options)[0]
+    given = dict(_OPTION.findall(parts[2]))
+    options = "".join(chr(int(given.get(name, 0))) for name, _ in described.options)
+    if not all(o in v for o, (_, v) in zip(options, described.options, strict=True)):
+        return False
+    return parts[2] == call_text(letter, routine, tuple(stack[2:]), m, n, options)[0]

@@ -23,6 +23,7 @@ import numpy as np
 
 from s2s.errors import UserError
 from s2s.ir.dtypes import DType
+from s2s_codegen.stablehlo.lapack import is_lapack, is_sound
 from s2s_codegen.stablehlo.text import element_type
 
 Program = str | bytes
@@ -319,7 +320,7 @@ class ModuleContents:
     attributes: dict[str, str]
     """The strings among its attributes."""
     custom_calls: list[str]
-    """The targets of all custom calls."""
+    """The targets of all custom calls; more than a name for one whose arrays do not fit."""
     inputs: list[str]
     """The types of the arguments of `main`."""
     outputs: list[str]
@@ -343,7 +344,7 @@ def read_module(program: Program) -> ModuleContents:
 
         def visit(operation: Any) -> Any:
             if operation.name == "stablehlo.custom_call":
-                calls.append(mlir.ir.StringAttr(operation.attributes["call_target_name"]).value)
+                calls.append(_called(mlir, operation))
             return mlir.ir.WalkResult.ADVANCE
 
         module.operation.walk(visit)
@@ -356,6 +357,18 @@ def read_module(program: Program) -> ModuleContents:
                 outputs = list(map(str, operation.type.results))
         attributes = _string_attributes(mlir, module.operation)
         return ModuleContents(text, attributes, calls, inputs, outputs)
+
+
+def _called(mlir: Any, operation: Any) -> str:
+    """The target of a custom call; more than a name for a call of LAPACK that does not fit.
+
+    The sizes of a call with open sizes are known, and looked at, when they are given.
+    """
+    target: str = mlir.ir.StringAttr(operation.attributes["call_target_name"]).value
+    text: str = operation.get_asm()
+    if not is_lapack(target) or "?" in text or is_sound(text):
+        return target
+    return f"{target} with other arrays than it takes"
 
 
 def _string_attributes(mlir: Any, operation: Any) -> dict[str, str]:
@@ -446,8 +459,13 @@ def specialised(text: str, shapes: Sequence[Sequence[int]]) -> bytes:
             mlir.func.ReturnOp(mlir.func.CallOp(general, operands).results)
         program = _bytecode(module)
     try:
-        return _jaxlib().jax.mlir.refine_polymorphic_shapes(
+        refined: bytes = _jaxlib().jax.mlir.refine_polymorphic_shapes(
             program, enable_shape_assertions=True, validate_static_shapes=True
         )
     except RuntimeError as error:
         raise ValueError(_first_line(error)) from error
+    if b"lapack_" in refined:
+        unfit = sorted(set(filter(lambda call: " " in call, read_module(refined).custom_calls)))
+        if unfit:
+            raise ValueError(f"it calls {', '.join(unfit)}")
+    return refined

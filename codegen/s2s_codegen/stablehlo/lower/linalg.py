@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from s2s.control.loops import fori_loop
-from s2s.errors import UserError
 from s2s.ir.dims import Shape, Size, same_size
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Value
@@ -31,19 +30,15 @@ def _call(
     """The results of a routine of LAPACK; the first operand has the matrices."""
     *stack, m, n = operands[0].aval.shape
     dtype = operands[0].aval.dtype
-    if not is_static((*stack, m, n)):
-        raise UserError(
-            "linear algebra on arrays of open sizes cannot be written as StableHLO; fix the sizes "
-            "with --dims.",
-            emitter.source,
-        )
+    open_sizes = not is_static((*stack, m, n))
     letter = "s" if dtype == np.float32 else "d"
-    text, kinds = call_text(letter, routine, tuple(stack), m, n, options)
+    text, kinds = call_text(letter, routine, tuple(stack), m, n, options, open_sizes)
     results = [
         ShapedArray((*stack, *shape), INT32 if element == INTEGER else dtype)
         for shape, element in kinds
     ]
-    names = ", ".join(x.name for x in operands)
+    shapes = [emitter.shape(result.shape) for result in results] if open_sizes else []
+    names = ", ".join(x.name for x in (*operands, *shapes))
     return emitter.ops(
         f"stablehlo.custom_call @{target_of(letter, routine)}({names}) {text}", results
     )
