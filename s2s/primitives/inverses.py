@@ -157,7 +157,8 @@ class Inv(LinearAlgebra):
 class Det(LinearAlgebra):
     """The determinant z of matrices.
 
-    z' = z tr(a^-1 a'); Giles (2008), 2.2.4. The derivative needs the inverse: at a singular matrix, where z is zero, it raises LinAlgError.
+    z' = z tr(a^-1 a'); Giles (2008), 2.2.4. The derivative needs the inverse: at a singular
+    matrix, where z is zero, it raises LinAlgError.
     """
 
     name = "det"
