@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from s2s.ir.assumptions import Assumptions, assuming
-from s2s.ir.jaxpr import ClosedJaxpr
+from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
 from s2s.language import all_primitives, parse_jaxpr
 from s2s.primitive import jaxpr_with_sizes
 from s2s.trace import evaluate
@@ -49,10 +50,17 @@ def test_examples_compute_what_their_types_say(text: str) -> None:
     with assuming(Assumptions()):
         closed = jaxpr_with_sizes(ClosedJaxpr(jaxpr), sizes)
     with np.errstate(all="ignore"):
-        results = evaluate(closed, *[np.ones(a.shape, a.dtype)[()] for a in closed.in_avals])
+        results = evaluate(closed, *map(_an_array, closed.in_avals))
     for result, aval in zip(results, closed.out_avals, strict=True):
         assert np.asarray(result).dtype == aval.dtype
         assert np.shape(result) == aval.shape
+
+
+def _an_array(aval: ShapedArray) -> Any:
+    """Ones, and identity matrices, which have an inverse and all decompositions."""
+    ones = np.ones(aval.shape, aval.dtype)[()]
+    is_square = aval.ndim > 1 and aval.shape[-1] == aval.shape[-2]
+    return ones * np.eye(*aval.shape[-2:], dtype=aval.dtype) if is_square else ones
 
 
 def test_the_program_prints_the_jaxpr_below_it(tmp_path: Path) -> None:
