@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -18,8 +19,17 @@ from s2s.tree import flatten, tree_map
 from s2s.verify.arguments import candidates
 from s2s.verify.findings import Disagreement, Findings
 from s2s.verify.laws import Run, Values, check, users_value
+from s2s.verify.patience import TookTooLong, at_most
 
 _POINTS = 2
+
+_PATIENCE = 1.0
+"""For how many seconds the user's function may run at arguments that are drawn."""
+
+_TOO_LONG = "runs for more than a second"
+
+_ENDLESS = 4
+"""After how many arguments at which it runs for longer no others are drawn."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +64,27 @@ def verify(
         types: the type of each argument; named dimensions get small sizes.
         minimum: lower bounds of named dimensions.
         example: arguments to compare at if the user's function is defined at no random ones.
-        seconds: after this time no further point is begun.
+        seconds: after this time no further point is begun, and none goes on for longer than that.
 
     Raises VerificationError if they disagree.
     """
     findings = Findings(deadline=time.monotonic() + seconds)
-    points, problem = 0, ""
+    points, problem, endless = 0, "", 0
     with _quietly():
-        for args in _with_example(candidates(types, minimum, findings.rng), example):
+        drawn = candidates(types, minimum, findings.rng)
+        in_time = itertools.takewhile(lambda _: endless < _ENDLESS, drawn)
+        for args in _with_example(in_time, example):
             trouble = _trouble(fun, args)
             if trouble:
+                endless += trouble == _TOO_LONG
                 problem = problem or trouble
                 continue
             before = findings.compared
             try:
-                check(fun, _guarded(generated), args, findings)
+                with at_most(seconds):
+                    check(fun, _guarded(generated), args, findings)
+            except TookTooLong:
+                problem = problem or _TOO_LONG
             except Disagreement as error:
                 raise VerificationError(
                     f"Verification failed: {error}, at a random argument. Nothing was written. "
@@ -108,7 +124,10 @@ def _with_example(drawn: Iterator[Values], example: Values | None) -> Iterator[V
 def _trouble(fun: Callable[..., Any], args: Values) -> str:
     """Why the user's function is not to be compared at these arguments; empty if it can be."""
     try:
-        value = users_value(fun, args)
+        with at_most(_PATIENCE):
+            value = users_value(fun, args)
+    except TookTooLong:
+        return _TOO_LONG
     except Exception as error:  # whatever the user's function raises outside of its domain
         return f"raises {type(error).__name__}: {error}"
     leaves = [np.asarray(leaf) for leaf in flatten(value)[0]]

@@ -282,3 +282,26 @@ def test_entries_of_a_batch_outside_of_the_domain_must_be_so_in_both():
     assert report(vmap(root), lambda a: np.sqrt(a["x"]), types).points == 2
     with pytest.raises(VerificationError, match="of the batch is 0, not nan"):
         report(vmap(root), lambda a: np.nan_to_num(np.sqrt(a["x"])), types)
+
+
+def test_a_loop_that_does_not_end_at_random_arguments_is_given_up(monkeypatch):
+    monkeypatch.setattr("s2s.verify._PATIENCE", 0.05)
+
+    def halvings(x):
+        count = 0.0
+        while x < 1.0:
+            x = 2.0 * x  # never ends for x <= 0
+            count += 1.0
+        return count * x
+
+    def endless(x):
+        while x == x:
+            pass
+        return x
+
+    report = verify(halvings, lambda args: halvings(args["x"]), parse_arguments("x: float"), {})
+    assert report.points == 2
+    types = parse_arguments("x: float")
+    report = verify(endless, lambda args: 1.0, types, {}, seconds=0.2)
+    assert report.points == 0
+    assert report.problem == "runs for more than a second"
