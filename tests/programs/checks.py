@@ -306,16 +306,16 @@ def check_forward(program: Program, scratch: Path) -> None:
 
 def check_second(program: Program, scratch: Path, pullback: Pullback) -> None:
     """Reverse over reverse: the cotangents of the cotangents, with those of the value fixed."""
-    args = program.points[0]
-    value = program.value(args)
+    value = program.value(program.points[0])
     scalar = np.shape(value) == () and not isinstance(value, (tuple, list, dict))
     argnums = program.argnums
     inner_text = f"grad({program.name}, {argnums})" if scalar else f"vjp({program.name}, {argnums})"
     text = f"vjp({inner_text}, {argnums})"
     target = scratch / f"{program.name}_second.py"
     generated = generate(program, target, "compile", program.file.name, text, "--no-verify")
-    ct = 1.0 if scalar else random_like(value, seed=5)
     for args in program.points[:3]:
+        value = program.value(args)
+        ct = 1.0 if scalar else random_like(value, seed=5)
         bars = pullback(args, ct)[1]
         ct_bars = random_like(bars, seed=6)
         if scalar:
@@ -326,7 +326,7 @@ def check_second(program: Program, scratch: Path, pullback: Pullback) -> None:
             found = generated(*args, ct, outer)[1]
         found = found if len(program.wrt) > 1 else (found,)
         direction = random_like([args[k] for k in program.wrt], seed=7)
-        slopes = slope(lambda xs: pullback(xs, ct)[1], program, args, direction)
+        slopes = slope(lambda xs, ct=ct: pullback(xs, ct)[1], program, args, direction)
         expected = inner(slopes, ct_bars)
         np.testing.assert_allclose(inner(found, direction), expected, rtol=1e-5, atol=1e-5)
 

@@ -30,7 +30,7 @@ def hinge(w, xs, ys):
 def softmax_cross_entropy(w, x):
     """
     >>> softmax_cross_entropy(np.array([[0.5, -0.3], [0.2, 0.9], [0.0, 0.4]]), np.array([1.0, 2.0]))
-    >>> softmax_cross_entropy(np.array([[0.1, 0.3], [-0.2, 0.5], [1.0, 0.4]]), np.array([0.3, -1.0]))
+    >>> softmax_cross_entropy(np.array([[0.1, 0.3], [-0.2, 0.5], [1, 0.4]]), np.array([3.0, -1.0]))
     """
     label = 1
     scores = w @ x
@@ -40,7 +40,7 @@ def softmax_cross_entropy(w, x):
 
 def network(params, x):
     """
-    >>> network([(np.full((3, 2), 0.3), np.zeros(3)), (np.eye(1, 3), np.ones(1))], np.array([1.0, 2]))
+    >>> network([(np.full((3, 2), 0.3), np.zeros(3)), (np.eye(1, 3), np.ones(1))], np.ones(2) / 2)
     >>> network([(np.full((3, 2), 0.7), np.ones(3)), (np.ones((1, 3)), np.zeros(1))], np.ones(2))
     """
     for w, b in params:

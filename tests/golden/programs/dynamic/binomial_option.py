@@ -24,68 +24,68 @@ def binomial_option_value_and_grad(
         value: float64[]
         (spot_bar, strike_bar, rate_bar, volatility_bar): float64[], float64[], float, float64[]
     """
-    # dynamic.py:259: up = np.exp(volatility * np.sqrt(dt))
+    # dynamic.py:258: up = np.exp(volatility * np.sqrt(dt))
     up = np.exp(volatility * 0.5)
-    # dynamic.py:260: p = (np.exp(rate * dt) - 1.0 / up) / (up - 1.0 / up)
+    # dynamic.py:259: p = (np.exp(rate * dt) - 1.0 / up) / (up - 1.0 / up)
     exp = np.exp(rate * 0.25)
     ratio = 1.0 / up
     difference = up - ratio
     p = (exp - ratio) / difference
-    # dynamic.py:261: prices = spot * up ** np.arange(steps, -steps - 1, -2)
+    # dynamic.py:260: prices = spot * up ** np.arange(steps, -steps - 1, -2)
     converted = (np.arange(5) * -2 + 4).astype(float)
     power = up**converted
     prices = spot * power
-    # dynamic.py:262: values = np.maximum(strike - prices, 0.0)
+    # dynamic.py:261: values = np.maximum(strike - prices, 0.0)
     difference_1 = strike - prices
     values = np.maximum(difference_1, 0.0)
-    # dynamic.py:264: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
+    # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     exp_1 = np.exp(-rate * 0.25)
     difference_2 = 1.0 - p
     sum_1 = p * values[:4] + difference_2 * values[1:]
     values_1 = exp_1 * sum_1
-    # dynamic.py:265: prices = prices[:-1] / up
+    # dynamic.py:264: prices = prices[:-1] / up
     prices = prices[:4] / up
-    # dynamic.py:266: values = np.maximum(values, strike - prices)
+    # dynamic.py:265: values = np.maximum(values, strike - prices)
     difference_3 = strike - prices
     values_2 = np.maximum(values_1, difference_3)
-    # dynamic.py:264: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
+    # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     sum_2 = p * values_2[:3] + difference_2 * values_2[1:]
     values_3 = exp_1 * sum_2
-    # dynamic.py:265: prices = prices[:-1] / up
+    # dynamic.py:264: prices = prices[:-1] / up
     prices_1 = prices[:3] / up
-    # dynamic.py:266: values = np.maximum(values, strike - prices)
+    # dynamic.py:265: values = np.maximum(values, strike - prices)
     difference_4 = strike - prices_1
     values_4 = np.maximum(values_3, difference_4)
-    # dynamic.py:264: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
+    # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     sum_3 = p * values_4[:2] + difference_2 * values_4[1:]
     values_5 = exp_1 * sum_3
-    # dynamic.py:265: prices = prices[:-1] / up
+    # dynamic.py:264: prices = prices[:-1] / up
     prices_2 = prices_1[:2] / up
-    # dynamic.py:266: values = np.maximum(values, strike - prices)
+    # dynamic.py:265: values = np.maximum(values, strike - prices)
     difference_5 = strike - prices_2
     values_6 = np.maximum(values_5, difference_5)
-    # dynamic.py:264: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
+    # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     sum_4 = p * values_6[:1] + difference_2 * values_6[1:]
     values_7 = exp_1 * sum_4
-    # dynamic.py:265: prices = prices[:-1] / up
+    # dynamic.py:264: prices = prices[:-1] / up
     prices_3 = prices_2[:1] / up
-    # dynamic.py:266: values = np.maximum(values, strike - prices)
+    # dynamic.py:265: values = np.maximum(values, strike - prices)
     difference_6 = strike - prices_3
     values_8 = np.maximum(values_7, difference_6)
-    # dynamic.py:267: return values[0]
+    # dynamic.py:266: return values[0]
     value = values_8[0]
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:266: values = np.maximum(values, strike - prices)
+    # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_7 >= difference_6
     values_bar = np.where(at_least, 1.0, 0.0)
     strike_bar = np.where(at_least, 0.0, 1.0)[0]
-    # dynamic.py:265: prices = prices[:-1] / up
+    # dynamic.py:264: prices = prices[:-1] / up
     chosen_bar = np.where(at_least, 0.0, -1.0 / up)
     product_bar = prices_3 @ chosen_bar
     prices_bar = np.zeros(2)
     prices_bar[:1] = chosen_bar
-    # dynamic.py:264: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
+    # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     chosen_bar = np.where(at_least, exp_1, 0.0)
     product_bar_1 = values_bar @ sum_4
     product_bar_2 = chosen_bar @ values_6[1:]
@@ -93,19 +93,19 @@ def binomial_option_value_and_grad(
     values_bar = np.zeros(2)
     values_bar[1:] = difference_2 * chosen_bar
     values_bar[:1] += p * chosen_bar
-    # dynamic.py:266: values = np.maximum(values, strike - prices)
+    # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_5 >= difference_5
     chosen_bar = np.where(at_least, 0.0, values_bar)
     values_bar = np.where(at_least, values_bar, 0.0)
     strike_bar = strike_bar + chosen_bar.sum()
     prices_bar -= chosen_bar
-    # dynamic.py:265: prices = prices[:-1] / up
+    # dynamic.py:264: prices = prices[:-1] / up
     ratio_bar = 1.0 / up
     product_bar_3 = ratio_bar * prices_bar
     up_bar = -product_bar - prices_2 @ product_bar_3
     prices_bar = np.zeros(3)
     prices_bar[:2] = product_bar_3
-    # dynamic.py:264: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
+    # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     product_bar = exp_1 * values_bar
     sum_bar = product_bar_1 + values_bar @ sum_3
     sum_bar_1 = product_bar_2 + product_bar @ values_4[1:]
@@ -113,18 +113,18 @@ def binomial_option_value_and_grad(
     values_bar = np.zeros(3)
     values_bar[1:] = difference_2 * product_bar
     values_bar[:2] += p * product_bar
-    # dynamic.py:266: values = np.maximum(values, strike - prices)
+    # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_3 >= difference_4
     chosen_bar = np.where(at_least, 0.0, values_bar)
     values_bar = np.where(at_least, values_bar, 0.0)
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
-    # dynamic.py:265: prices = prices[:-1] / up
+    # dynamic.py:264: prices = prices[:-1] / up
     product_bar = ratio_bar * prices_bar
     up_bar -= prices_1 @ product_bar
     prices_bar = np.zeros(prices.shape)
     prices_bar[:3] = product_bar
-    # dynamic.py:264: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
+    # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     product_bar = exp_1 * values_bar
     sum_bar += values_bar @ sum_2
     sum_bar_1 = sum_bar_1 + product_bar @ values_2[1:]
@@ -132,18 +132,18 @@ def binomial_option_value_and_grad(
     values_bar = np.zeros(4)
     values_bar[1:] = difference_2 * product_bar
     values_bar[:3] += p * product_bar
-    # dynamic.py:266: values = np.maximum(values, strike - prices)
+    # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_1 >= difference_3
     chosen_bar = np.where(at_least, 0.0, values_bar)
     values_bar = np.where(at_least, values_bar, 0.0)
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
-    # dynamic.py:265: prices = prices[:-1] / up
+    # dynamic.py:264: prices = prices[:-1] / up
     product_bar = ratio_bar * prices_bar
     up_bar -= prices @ product_bar
     prices_bar = np.zeros(5)
     prices_bar[:4] = product_bar
-    # dynamic.py:264: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
+    # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     product_bar = exp_1 * values_bar
     p_bar -= sum_bar_1 + product_bar @ values[1:]
     p_bar += product_bar @ values[:4]
@@ -151,23 +151,23 @@ def binomial_option_value_and_grad(
     values_bar_1[1:] = difference_2 * product_bar
     values_bar_1[:4] += p * product_bar
     converted_bar = float((sum_bar + values_bar @ sum_1) * exp_1)
-    # dynamic.py:262: values = np.maximum(strike - prices, 0.0)
+    # dynamic.py:261: values = np.maximum(strike - prices, 0.0)
     chosen_bar = np.where(difference_1 > 0.0, values_bar_1, 0.0)
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
-    # dynamic.py:261: prices = spot * up ** np.arange(steps, -steps - 1, -2)
+    # dynamic.py:260: prices = spot * up ** np.arange(steps, -steps - 1, -2)
     spot_bar = prices_bar @ power
     product_bar = converted * up ** np.where(converted == 0.0, 1.0, converted - 1.0)
     up_bar += spot * (product_bar @ prices_bar)
-    # dynamic.py:260: p = (np.exp(rate * dt) - 1.0 / up) / (up - 1.0 / up)
+    # dynamic.py:259: p = (np.exp(rate * dt) - 1.0 / up) / (up - 1.0 / up)
     ratio_bar = p_bar / difference
     product_bar = -p * ratio_bar
     up_bar = up_bar + product_bar - ratio * (-product_bar - ratio_bar) / up
     rate_bar = 0.25 * (ratio_bar * exp - converted_bar)
-    # dynamic.py:259: up = np.exp(volatility * np.sqrt(dt))
+    # dynamic.py:258: up = np.exp(volatility * np.sqrt(dt))
     volatility_bar = 0.5 * up_bar * up
 
     return value, (spot_bar, strike_bar, rate_bar, volatility_bar)
 
 
-# s2s digest: 83cf90fe3814e5c9
+# s2s digest: b946d695a3993bc8

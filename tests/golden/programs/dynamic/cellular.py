@@ -24,30 +24,30 @@ def cellular_vjp(xs, y_bar):
     if y_bar.shape != (n,):
         raise ValueError("expected xs: f64[n], y_bar: f64[n]")
 
-    # dynamic.py:275: for _ in range(5):
+    # dynamic.py:274: for _ in range(5):
     xs_steps = np.empty((5, *xs.shape))
     for i in range(5):
         xs_steps[i] = xs
-        # dynamic.py:276: left, right = np.roll(xs, 1), np.roll(xs, -1)
+        # dynamic.py:275: left, right = np.roll(xs, 1), np.roll(xs, -1)
         left = np.concatenate([xs[-1:], xs[:-1]])
         right = np.concatenate([xs[1:], xs[:1]])
-        # dynamic.py:277: xs = np.where(xs > 0.5, 0.5 * (left + right), xs + 0.1 * left * right)
+        # dynamic.py:276: xs = np.where(xs > 0.5, 0.5 * (left + right), xs + 0.1 * left * right)
         xs = np.where(xs > 0.5, 0.5 * (left + right), xs + 0.1 * left * right)
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:275: for _ in range(5):
+    # dynamic.py:274: for _ in range(5):
     xs_bar = y_bar
     for xs_1 in reversed(xs_steps):
-        # dynamic.py:276: left, right = np.roll(xs, 1), np.roll(xs, -1)
+        # dynamic.py:275: left, right = np.roll(xs, 1), np.roll(xs, -1)
         left = np.concatenate([xs_1[-1:], xs_1[:-1]])
         right = np.concatenate([xs_1[1:], xs_1[:1]])
-        # dynamic.py:277: xs = np.where(xs > 0.5, 0.5 * (left + right), xs + 0.1 * left * right)
+        # dynamic.py:276: xs = np.where(xs > 0.5, 0.5 * (left + right), xs + 0.1 * left * right)
         above = xs_1 > 0.5
         xs_bar_1 = np.where(above, 0.0, xs_bar)
         product_bar = 0.5 * np.where(above, xs_bar, 0.0)
         left_bar = 0.1 * xs_bar_1 * right + product_bar
         right_bar = 0.1 * left * xs_bar_1 + product_bar
-        # dynamic.py:276: left, right = np.roll(xs, 1), np.roll(xs, -1)
+        # dynamic.py:275: left, right = np.roll(xs, 1), np.roll(xs, -1)
         xs_bar_1[:1] += right_bar[-1:]
         xs_bar_1[1:] += right_bar[:-1]
         xs_bar_1[:-1] += left_bar[1:]
@@ -57,4 +57,4 @@ def cellular_vjp(xs, y_bar):
     return xs, xs_bar
 
 
-# s2s digest: 7ac0fde6429eed36
+# s2s digest: 0c39d3112d06ce14

@@ -21,35 +21,35 @@ def count_and_mean_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # dynamic.py:186: for x in xs:
+    # dynamic.py:185: for x in xs:
     count = 0
     total = 0.0
     for x in xs:
-        # dynamic.py:187: if x > 0:
+        # dynamic.py:186: if x > 0:
         if x > 0.0:
-            # dynamic.py:188: count += 1
+            # dynamic.py:187: count += 1
             count += 1
-            # dynamic.py:189: total += x
+            # dynamic.py:188: total += x
             total = total + x
-    # dynamic.py:190: if count == 0:
+    # dynamic.py:189: if count == 0:
     equal = count == 0
     if equal:
         value = 0.0
     else:
-        # dynamic.py:192: return total / count
+        # dynamic.py:191: return total / count
         value = total / count
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:190: if count == 0:
+    # dynamic.py:189: if count == 0:
     if equal:
         total_bar = 0.0
     else:
-        # dynamic.py:192: return total / count
+        # dynamic.py:191: return total / count
         total_bar = 1.0 / count
-    # dynamic.py:186: for x in xs:
+    # dynamic.py:185: for x in xs:
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        # dynamic.py:187: if x > 0:
+        # dynamic.py:186: if x > 0:
         if xs[i] > 0.0:
             x_bar = total_bar
         else:
@@ -59,4 +59,4 @@ def count_and_mean_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 86fbd52125f60451
+# s2s digest: 436da987a59bfe81

@@ -27,37 +27,37 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     if xs.dtype != np.float64:
         raise TypeError("expected xs: f64[n], alpha: float, n >= 2")
 
-    # dynamic.py:158: smoothed = np.zeros(len(xs))
+    # dynamic.py:157: smoothed = np.zeros(len(xs))
     smoothed = np.zeros(n)
-    # dynamic.py:159: smoothed[0] = xs[0]
+    # dynamic.py:158: smoothed[0] = xs[0]
     smoothed[0] = xs[0]
-    # dynamic.py:161: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
+    # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
     difference = 1.0 - alpha
-    # dynamic.py:160: for t in range(1, len(xs)):
+    # dynamic.py:159: for t in range(1, len(xs)):
     items_steps = np.empty(n - 1)
     items_1_steps = np.empty(n - 1)
     for i in range(n - 1):
         sum_1 = i + 1
-        # dynamic.py:161: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
+        # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
         items = xs[sum_1]
         items_1 = smoothed[sum_1 - 1]
         smoothed[sum_1] = alpha * items + difference * items_1
         items_steps[i] = items
         items_1_steps[i] = items_1
-    # dynamic.py:162: return np.sum((smoothed - xs) ** 2)
+    # dynamic.py:161: return np.sum((smoothed - xs) ** 2)
     difference_1 = smoothed - xs
     value = np.sum(difference_1**2)
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:162: return np.sum((smoothed - xs) ** 2)
+    # dynamic.py:161: return np.sum((smoothed - xs) ** 2)
     smoothed_bar = 2.0 * difference_1
-    # dynamic.py:160: for t in range(1, len(xs)):
+    # dynamic.py:159: for t in range(1, len(xs)):
     xs_bar = np.zeros(n)
     alpha_bar = 0.0
     smoothed_bar_1 = smoothed_bar.copy()
     for i in reversed(range(n - 1)):
         t = 1 + i
-        # dynamic.py:161: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
+        # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
         smoothed_bar_2 = smoothed_bar_1.copy()
         smoothed_bar_2[t] = 0.0
         items_bar = smoothed_bar_1[t]
@@ -68,10 +68,10 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
         xs_bar[t] += alpha * items_bar
         smoothed_bar_1 = smoothed_bar_2
     xs_bar = xs_bar - smoothed_bar
-    # dynamic.py:159: smoothed[0] = xs[0]
+    # dynamic.py:158: smoothed[0] = xs[0]
     xs_bar[0] += smoothed_bar_1[0]
 
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: f2ea594db6a9b48b
+# s2s digest: 22b18c3556ea95d0

@@ -27,7 +27,7 @@ def first_crossing_value_and_grad(xs, level: float):
     if np.ndim(level) or n < 2:
         raise ValueError("expected xs: f64[n], level: float, n >= 2")
 
-    # dynamic.py:245: for i in range(len(xs) - 1):
+    # dynamic.py:244: for i in range(len(xs) - 1):
     i = 0
     return_1 = False
     carry = 0.0
@@ -42,14 +42,14 @@ def first_crossing_value_and_grad(xs, level: float):
             cond = opposite_return_1
         if not cond:
             break
-        # dynamic.py:246: if xs[i] < level <= xs[i + 1]:
+        # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
         below = xs[i] < level
         if below:
             return_1 = level <= xs[i + 1]
         else:
             return_1 = below
         if return_1:
-            # dynamic.py:247: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
+            # dynamic.py:246: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
             items = xs[i]
             cond = xs[i + 1] - items
             cond_1 = (level - items) / cond
@@ -65,27 +65,27 @@ def first_crossing_value_and_grad(xs, level: float):
     if return_1:
         value = carry
     else:
-        # dynamic.py:248: return -level
+        # dynamic.py:247: return -level
         value = np.float64(-level)
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:245: for i in range(len(xs) - 1):
+    # dynamic.py:244: for i in range(len(xs) - 1):
     if return_1:
         cond_bar = 1.0
         level_bar = 0.0
     else:
-        # dynamic.py:248: return -level
+        # dynamic.py:247: return -level
         level_bar = -1.0
         cond_bar = 0.0
     xs_bar = np.zeros(n)
     level_bar_1 = 0.0
     carry = cond_bar
     for i in reversed(range(len(cond_steps))):
-        # dynamic.py:246: if xs[i] < level <= xs[i + 1]:
+        # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
         cond = cond_steps[i]
         cond_1 = cond_1_steps[i]
         if return_steps[i]:
-            # dynamic.py:247: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
+            # dynamic.py:246: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
             level_bar_2 = carry / cond
             product_bar = -cond_1 * level_bar_2
             xs_bar_1 = np.zeros(n)
@@ -103,4 +103,4 @@ def first_crossing_value_and_grad(xs, level: float):
     return value, (xs_bar, level_bar)
 
 
-# s2s digest: b31f23416f3c60aa
+# s2s digest: 9758073827e3aef1

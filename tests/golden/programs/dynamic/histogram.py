@@ -26,15 +26,15 @@ def histogram_vjp(xs, weights, y_bar):
     if (weights.shape, y_bar.shape) != ((n,), (4,)):
         raise ValueError("expected xs: f64[n], weights: f64[n], y_bar: f64[4]")
 
-    # dynamic.py:170: counts = np.zeros(4)
+    # dynamic.py:169: counts = np.zeros(4)
     counts = np.zeros(4)
-    # dynamic.py:171: for x, w in zip(xs, weights):
+    # dynamic.py:170: for x, w in zip(xs, weights):
     k_steps = []
     for x, w in zip(xs, weights):
-        # dynamic.py:172: k = 0
+        # dynamic.py:171: k = 0
         k = 0
         while True:
-            # dynamic.py:173: while k < 3 and x > 0.25 * (k + 1):
+            # dynamic.py:172: while k < 3 and x > 0.25 * (k + 1):
             below = k < 3
             if below:
                 cond = x > 0.25 * (k + 1)
@@ -42,18 +42,18 @@ def histogram_vjp(xs, weights, y_bar):
                 cond = below
             if not cond:
                 break
-            # dynamic.py:174: k += 1
+            # dynamic.py:173: k += 1
             k += 1
-        # dynamic.py:175: counts[k] += w * x
+        # dynamic.py:174: counts[k] += w * x
         counts[k] += w * x
         k_steps.append(k)
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:171: for x, w in zip(xs, weights):
+    # dynamic.py:170: for x, w in zip(xs, weights):
     xs_bar = np.empty(n)
     weights_bar = np.empty(n)
     for i in reversed(range(n)):
-        # dynamic.py:175: counts[k] += w * x
+        # dynamic.py:174: counts[k] += w * x
         items_bar = y_bar[k_steps[i]]
         xs_bar[i] = weights[i] * items_bar
         weights_bar[i] = items_bar * xs[i]
@@ -61,4 +61,4 @@ def histogram_vjp(xs, weights, y_bar):
     return counts, (xs_bar, weights_bar)
 
 
-# s2s digest: df152d648cd7e27e
+# s2s digest: 1349cd9b6388962b

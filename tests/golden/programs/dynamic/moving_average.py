@@ -23,15 +23,15 @@ def moving_average_vjp(xs, y_bar):
     if (xs.shape, y_bar.shape) != ((5,), (3,)):
         raise ValueError("expected xs: f64[5], y_bar: f64[3]")
 
-    # dynamic.py:148: smooth.append(np.mean(xs[i : i + 3]))
+    # dynamic.py:147: smooth.append(np.mean(xs[i : i + 3]))
     ratio = np.mean(xs[:3])
     ratio_1 = np.mean(xs[1:4])
     ratio_2 = np.mean(xs[2:])
-    # dynamic.py:149: return np.array(smooth)
+    # dynamic.py:148: return np.array(smooth)
     value = np.array([ratio, ratio_1, ratio_2])
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:148: smooth.append(np.mean(xs[i : i + 3]))
+    # dynamic.py:147: smooth.append(np.mean(xs[i : i + 3]))
     xs_bar = np.zeros(xs.shape)
     xs_bar[2:] = 0.3333333333333333 * y_bar[2]
     xs_bar[1:4] += 0.3333333333333333 * y_bar[1]
@@ -40,4 +40,4 @@ def moving_average_vjp(xs, y_bar):
     return value, xs_bar
 
 
-# s2s digest: 681a999553984ede
+# s2s digest: 27b0eb2db620b9da

@@ -21,48 +21,48 @@ def pairwise_value_and_grad(points):
     """
     n, m = points.shape
 
-    # dynamic.py:230: for i in range(n):
+    # dynamic.py:229: for i in range(n):
     energy = 0.0
     for i in range(n):
-        # dynamic.py:231: for j in range(i + 1, n):
+        # dynamic.py:230: for j in range(i + 1, n):
         j = i + 1
         while j < n:
-            # dynamic.py:232: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
+            # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
             r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-            # dynamic.py:233: if r < 1.0:
+            # dynamic.py:232: if r < 1.0:
             if r < 1.0:
-                # dynamic.py:234: energy += (1.0 - r) ** 2
+                # dynamic.py:233: energy += (1.0 - r) ** 2
                 energy = energy + (1.0 - r) ** 2
             j = j + 1
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:230: for i in range(n):
+    # dynamic.py:229: for i in range(n):
     points_bar = np.zeros((n, m))
     for i in reversed(range(n)):
-        # dynamic.py:231: for j in range(i + 1, n):
+        # dynamic.py:230: for j in range(i + 1, n):
         sum_1 = i + 1
         j = sum_1
         difference_steps = []
         r_steps = []
         while j < n:
-            # dynamic.py:232: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
+            # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
             difference = points[i] - points[j]
             r_steps.append(np.sqrt(np.sum(difference**2)))
-            # dynamic.py:233: if r < 1.0:
+            # dynamic.py:232: if r < 1.0:
             j = j + 1
             difference_steps.append(difference)
-        # dynamic.py:231: for j in range(i + 1, n):
+        # dynamic.py:230: for j in range(i + 1, n):
         points_bar_1 = np.zeros((n, m))
         for j in reversed(range(len(difference_steps))):
             r = r_steps[j]
             j_1 = sum_1 + j
-            # dynamic.py:233: if r < 1.0:
+            # dynamic.py:232: if r < 1.0:
             if r < 1.0:
-                # dynamic.py:234: energy += (1.0 - r) ** 2
+                # dynamic.py:233: energy += (1.0 - r) ** 2
                 r_bar = -2.0 * (1.0 - r)
             else:
                 r_bar = 0.0
-            # dynamic.py:232: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
+            # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
             product_bar = r_bar / r * difference_steps[j]
             points_bar_1[j_1] -= product_bar
             points_bar_1[i] += product_bar
@@ -71,4 +71,4 @@ def pairwise_value_and_grad(points):
     return energy, points_bar
 
 
-# s2s digest: cd04a1647121bce4
+# s2s digest: 55979ebc5dc7cf99

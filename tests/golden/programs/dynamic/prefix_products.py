@@ -21,32 +21,32 @@ def prefix_products_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # dynamic.py:217: for x in xs:
+    # dynamic.py:216: for x in xs:
     product = 1.0
     products_history = np.empty(n + 1)
     products_history[0] = product
     for i in range(n):
-        # dynamic.py:218: product *= x
+        # dynamic.py:217: product *= x
         product = product * xs[i]
         products_history[i + 1] = product
-    # dynamic.py:220: return sum(products)
+    # dynamic.py:219: return sum(products)
     products = products_history[1:]
     found = 0.0
     for row in products:
         found = found + row
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:217: for x in xs:
+    # dynamic.py:216: for x in xs:
     product_bar = 0.0
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        # dynamic.py:217: for x in xs:
+        # dynamic.py:216: for x in xs:
         product_bar += 1.0
-        # dynamic.py:218: product *= x
+        # dynamic.py:217: product *= x
         xs_bar[i] = products_history[i] * product_bar
         product_bar = product_bar * xs[i]
 
     return found, xs_bar
 
 
-# s2s digest: 27deb237bacc7927
+# s2s digest: 67d48f72ac5caa6d

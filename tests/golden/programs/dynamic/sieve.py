@@ -18,7 +18,7 @@ def sieve_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (total, x_bar): floats
     """
-    # dynamic.py:290: total += x**p
+    # dynamic.py:289: total += x**p
     power_x = x**2
     total = 0.0 + power_x
     total += x**3
@@ -30,11 +30,11 @@ def sieve_value_and_grad(x: float) -> tuple[float, float]:
     total += x**19
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:290: total += x**p
+    # dynamic.py:289: total += x**p
     x_bar = 19.0 * x**18 + 17.0 * x**16 + 13.0 * x**12 + 11.0 * x**10
     x_bar = x_bar + 7.0 * x**6 + 5.0 * x**4 + 3.0 * power_x + 2.0 * x
 
     return total, x_bar
 
 
-# s2s digest: ec2a8925aad75e69
+# s2s digest: b7107a4533e8042f

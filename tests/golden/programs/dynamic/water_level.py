@@ -23,7 +23,7 @@ def water_level_value_and_grad(heights):
     if n < 2:
         raise ValueError("expected heights: f64[n], n >= 2")
 
-    # dynamic.py:302: left, right, water = 0.0, 0.0, 0.0
+    # dynamic.py:301: left, right, water = 0.0, 0.0, 0.0
     i = 0
     j = n - 1
     left = 0.0
@@ -36,33 +36,33 @@ def water_level_value_and_grad(heights):
     while i <= j:
         i_steps.append(i)
         j_steps.append(j)
-        # dynamic.py:304: if left < right:
+        # dynamic.py:303: if left < right:
         below = left < right
         if below:
-            # dynamic.py:305: left = max(left, heights[i])
+            # dynamic.py:304: left = max(left, heights[i])
             items = heights[i]
             left_1 = np.maximum(left, items)
             cond = left >= items
-            # dynamic.py:306: water += left - heights[i]
+            # dynamic.py:305: water += left - heights[i]
             water = water + (left_1 - items)
-            # dynamic.py:307: i += 1
+            # dynamic.py:306: i += 1
             i += 1
             left = left_1
         else:
-            # dynamic.py:309: right = max(right, heights[j])
+            # dynamic.py:308: right = max(right, heights[j])
             items = heights[j]
             right_1 = np.maximum(right, items)
             cond = right >= items
-            # dynamic.py:310: water += right - heights[j]
+            # dynamic.py:309: water += right - heights[j]
             water = water + (right_1 - items)
-            # dynamic.py:311: j -= 1
+            # dynamic.py:310: j -= 1
             j -= 1
             right = right_1
         below_steps.append(below)
         cond_steps.append(cond)
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:302: left, right, water = 0.0, 0.0, 0.0
+    # dynamic.py:301: left, right, water = 0.0, 0.0, 0.0
     heights_bar = np.zeros(n)
     left_bar = 0.0
     right_bar = 0.0
@@ -72,23 +72,23 @@ def water_level_value_and_grad(heights):
         reversed(i_steps),
         reversed(j_steps),
     ):
-        # dynamic.py:304: if left < right:
+        # dynamic.py:303: if left < right:
         if below:
-            # dynamic.py:306: water += left - heights[i]
+            # dynamic.py:305: water += left - heights[i]
             left_bar = left_bar + 1.0
             heights_bar_2 = np.zeros(heights.shape)
             heights_bar_2[i] = -1.0
-            # dynamic.py:305: left = max(left, heights[i])
+            # dynamic.py:304: left = max(left, heights[i])
             left_bar_1 = np.where(cond, left_bar, 0.0)
             heights_bar_2[i] += np.where(cond, 0.0, left_bar)
             heights_bar_1 = heights_bar_2
             left_bar = left_bar_1
         else:
-            # dynamic.py:310: water += right - heights[j]
+            # dynamic.py:309: water += right - heights[j]
             right_bar = right_bar + 1.0
             heights_bar_2 = np.zeros(heights.shape)
             heights_bar_2[j] = -1.0
-            # dynamic.py:309: right = max(right, heights[j])
+            # dynamic.py:308: right = max(right, heights[j])
             right_bar_1 = np.where(cond, right_bar, 0.0)
             heights_bar_2[j] += np.where(cond, 0.0, right_bar)
             heights_bar_1 = heights_bar_2
@@ -98,4 +98,4 @@ def water_level_value_and_grad(heights):
     return water, heights_bar
 
 
-# s2s digest: 177a28e52e516b07
+# s2s digest: c68834b20c355a4d

@@ -21,7 +21,7 @@ def welford_value_and_grad(xs):
     """
     (n_size,) = xs.shape
 
-    # dynamic.py:203: for n, x in enumerate(xs, start=1):
+    # dynamic.py:202: for n, x in enumerate(xs, start=1):
     m2 = 0.0
     mean = 0.0
     delta_steps = np.empty(n_size)
@@ -29,30 +29,30 @@ def welford_value_and_grad(xs):
     for i in range(n_size):
         x = xs[i]
         sum_1 = i + 1
-        # dynamic.py:204: delta = x - mean
+        # dynamic.py:203: delta = x - mean
         delta = x - mean
-        # dynamic.py:205: mean += delta / n
+        # dynamic.py:204: mean += delta / n
         mean += delta / sum_1
-        # dynamic.py:206: m2 += delta * (x - mean)
+        # dynamic.py:205: m2 += delta * (x - mean)
         m2 += delta * (x - mean)
         delta_steps[i] = delta
         mean_steps[i] = mean
-    # dynamic.py:207: return m2 / (len(xs) - 1)
+    # dynamic.py:206: return m2 / (len(xs) - 1)
     value = m2 / (n_size - 1)
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:203: for n, x in enumerate(xs, start=1):
+    # dynamic.py:202: for n, x in enumerate(xs, start=1):
     m2_bar = 1.0 / (n_size - 1)
     mean_bar = 0.0
     xs_bar = np.empty(n_size)
     for i in reversed(range(n_size)):
         n = 1 + i
-        # dynamic.py:206: m2 += delta * (x - mean)
+        # dynamic.py:205: m2 += delta * (x - mean)
         x_bar = delta_steps[i] * m2_bar
         mean_bar -= x_bar
-        # dynamic.py:205: mean += delta / n
+        # dynamic.py:204: mean += delta / n
         delta_bar = m2_bar * (xs[i] - mean_steps[i]) + mean_bar / n
-        # dynamic.py:204: delta = x - mean
+        # dynamic.py:203: delta = x - mean
         x_bar += delta_bar
         mean_bar -= delta_bar
         xs_bar[i] = x_bar
@@ -60,4 +60,4 @@ def welford_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 365f09bad0ef9d34
+# s2s digest: bc35c06daa00f7e9

@@ -20,7 +20,7 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
     Returns:
         (y, rate_bar): floats
     """
-    # numerics.py:161: t, y, h = 0.0, 1.0, 0.1
+    # numerics.py:160: t, y, h = 0.0, 1.0, 0.1
     t = 0.0
     h = 0.1
     y = 1.0
@@ -28,27 +28,27 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
     y_steps = []
     while t < 1.0:
         y_steps.append(y)
-        # numerics.py:163: if t + h > 1.0:
+        # numerics.py:162: if t + h > 1.0:
         if t + h > 1.0:
-            # numerics.py:164: h = 1.0 - t
+            # numerics.py:163: h = 1.0 - t
             h = 1.0 - t
-        # numerics.py:165: full = y - h * rate * y
+        # numerics.py:164: full = y - h * rate * y
         full = y - h * rate * y
-        # numerics.py:166: half = y - 0.5 * h * rate * y
+        # numerics.py:165: half = y - 0.5 * h * rate * y
         product = 0.5 * h * rate
         half = y - product * y
-        # numerics.py:167: half = half - 0.5 * h * rate * half
+        # numerics.py:166: half = half - 0.5 * h * rate * half
         half = half - product * half
-        # numerics.py:168: if abs(half - full) > 0.01:
+        # numerics.py:167: if abs(half - full) > 0.01:
         if abs(half - full) > 0.01:
-            # numerics.py:169: h = 0.5 * h
+            # numerics.py:168: h = 0.5 * h
             h_1 = 0.5 * h
         else:
-            # numerics.py:171: t += h
+            # numerics.py:170: t += h
             t += h
-            # numerics.py:173: if abs(half - full) < 0.0004:
+            # numerics.py:172: if abs(half - full) < 0.0004:
             if abs(half - full) < 0.0004:
-                # numerics.py:174: h = 2.0 * h
+                # numerics.py:173: h = 2.0 * h
                 h_2 = 2.0 * h
             else:
                 h_2 = h
@@ -58,26 +58,26 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
         h = h_1
 
     # Backward, from the return value to the arguments.
-    # numerics.py:161: t, y, h = 0.0, 1.0, 0.1
+    # numerics.py:160: t, y, h = 0.0, 1.0, 0.1
     rate_bar = 0.0
     y_bar = 1.0
     for h, y_1 in zip(reversed(h_steps), reversed(y_steps)):
-        # numerics.py:165: full = y - h * rate * y
+        # numerics.py:164: full = y - h * rate * y
         full = y_1 - h * rate * y_1
-        # numerics.py:166: half = y - 0.5 * h * rate * y
+        # numerics.py:165: half = y - 0.5 * h * rate * y
         product = 0.5 * h
         product_1 = product * rate
         half = y_1 - product_1 * y_1
-        # numerics.py:167: half = half - 0.5 * h * rate * half
+        # numerics.py:166: half = half - 0.5 * h * rate * half
         half_1 = half - product_1 * half
-        # numerics.py:168: if abs(half - full) > 0.01:
+        # numerics.py:167: if abs(half - full) > 0.01:
         if abs(half_1 - full) > 0.01:
             half_bar = 0.0
         else:
             y_bar, half_bar = 0.0, y_bar
-        # numerics.py:167: half = half - 0.5 * h * rate * half
+        # numerics.py:166: half = half - 0.5 * h * rate * half
         half_bar_1 = half_bar - product_1 * half_bar
-        # numerics.py:166: half = y - 0.5 * h * rate * y
+        # numerics.py:165: half = y - 0.5 * h * rate * y
         y_bar = y_bar + half_bar_1 - product_1 * half_bar_1
         rate_bar_1 = -product * half_bar * half
         rate_bar += rate_bar_1 - product * half_bar_1 * y_1
@@ -85,4 +85,4 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
     return y, rate_bar
 
 
-# s2s digest: a9791360d407c0b8
+# s2s digest: 704e68bbc8472738

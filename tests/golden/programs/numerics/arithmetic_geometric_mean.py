@@ -26,7 +26,7 @@ def arithmetic_geometric_mean_value_and_grad(
     b_steps = [b]
     while abs(a - b) > 1e-12:
         a_steps.append(a)
-        # numerics.py:197: a, b = 0.5 * (a + b), math.sqrt(a * b)
+        # numerics.py:196: a, b = 0.5 * (a + b), math.sqrt(a * b)
         a_1 = 0.5 * (a + b)
         b = math.sqrt(a * b)
         b_steps.append(b)
@@ -36,7 +36,7 @@ def arithmetic_geometric_mean_value_and_grad(
     a_bar = 1.0
     b_bar = 0.0
     for i in reversed(range(len(a_steps))):
-        # numerics.py:197: a, b = 0.5 * (a + b), math.sqrt(a * b)
+        # numerics.py:196: a, b = 0.5 * (a + b), math.sqrt(a * b)
         ratio_bar = 0.5 * b_bar / b_steps[i + 1]
         product_bar = 0.5 * a_bar
         a_bar = ratio_bar * b_steps[i] + product_bar
@@ -45,4 +45,4 @@ def arithmetic_geometric_mean_value_and_grad(
     return a, (a_bar, b_bar)
 
 
-# s2s digest: 926e236f0f30e5e6
+# s2s digest: 252b72fd220a8a74

@@ -22,7 +22,7 @@ def chebyshev_value_and_grad(n: int, x: float) -> tuple[float, float]:
     if n != 5:
         raise ValueError("made for n=5 only")
 
-    # numerics.py:229: previous, current = current, 2.0 * x * current - previous
+    # numerics.py:228: previous, current = current, 2.0 * x * current - previous
     current_bar = 2.0 * x
     current = current_bar * x - 1.0
     current_1 = current_bar * current - x
@@ -31,7 +31,7 @@ def chebyshev_value_and_grad(n: int, x: float) -> tuple[float, float]:
     current_3 = current_bar * current_2 - current_1
 
     # Backward, from the return value to the arguments.
-    # numerics.py:229: previous, current = current, 2.0 * x * current - previous
+    # numerics.py:228: previous, current = current, 2.0 * x * current - previous
     current_bar_1 = current_bar * current_bar - 1.0
     current_bar_2 = current_bar * current_bar_1 - current_bar
     product_bar = 2.0 * (
@@ -42,4 +42,4 @@ def chebyshev_value_and_grad(n: int, x: float) -> tuple[float, float]:
     return current_3, x_bar
 
 
-# s2s digest: 82343327dbff03f2
+# s2s digest: 093531d2eb391a9f

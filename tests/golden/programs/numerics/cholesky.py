@@ -24,93 +24,93 @@ def cholesky_value_and_grad(a):
     if a.dtype != np.float64:
         raise TypeError("expected a: f64[3, 3]")
 
-    # numerics.py:325: lower = np.zeros((n, n))
+    # numerics.py:324: lower = np.zeros((n, n))
     lower = np.zeros((3, 3))
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     s = a[0, 0] - np.zeros(0) @ np.zeros(0)
-    # numerics.py:330: lower[i, j] = np.sqrt(s)
+    # numerics.py:329: lower[i, j] = np.sqrt(s)
     sqrt_s = np.sqrt(s)
     lower[0, 0] = sqrt_s
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     s = a[1, 0] - lower[1, :0] @ lower[0, :0]
-    # numerics.py:332: lower[i, j] = s / lower[j, j]
+    # numerics.py:331: lower[i, j] = s / lower[j, j]
     ratio = s / lower[0, 0]
     lower_1 = lower.copy()
     lower_1[1, 0] = ratio
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     s = a[1, 1] - lower_1[1, :1] @ lower_1[1, :1]
-    # numerics.py:330: lower[i, j] = np.sqrt(s)
+    # numerics.py:329: lower[i, j] = np.sqrt(s)
     sqrt_s_1 = np.sqrt(s)
     lower_2 = lower_1.copy()
     lower_2[1, 1] = sqrt_s_1
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     s = a[2, 0] - lower_2[2, :0] @ lower_2[0, :0]
-    # numerics.py:332: lower[i, j] = s / lower[j, j]
+    # numerics.py:331: lower[i, j] = s / lower[j, j]
     ratio_1 = s / lower_2[0, 0]
     lower_3 = lower_2.copy()
     lower_3[2, 0] = ratio_1
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     s = a[2, 1] - lower_3[2, :1] @ lower_3[1, :1]
-    # numerics.py:332: lower[i, j] = s / lower[j, j]
+    # numerics.py:331: lower[i, j] = s / lower[j, j]
     ratio_2 = s / lower_3[1, 1]
     lower_4 = lower_3.copy()
     lower_4[2, 1] = ratio_2
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     s = a[2, 2] - lower_4[2, :2] @ lower_4[2, :2]
-    # numerics.py:330: lower[i, j] = np.sqrt(s)
+    # numerics.py:329: lower[i, j] = np.sqrt(s)
     sqrt_s_2 = np.sqrt(s)
     lower_5 = lower_4.copy()
     lower_5[2, 2] = sqrt_s_2
-    # numerics.py:333: return np.sum(np.log(np.diag(lower)))
+    # numerics.py:332: return np.sum(np.log(np.diag(lower)))
     indices = np.arange(3)
     items = lower_5[indices, indices]
     value = np.sum(np.log(items))
 
     # Backward, from the return value to the arguments.
-    # numerics.py:333: return np.sum(np.log(np.diag(lower)))
+    # numerics.py:332: return np.sum(np.log(np.diag(lower)))
     lower_bar = np.zeros(lower.shape)
     lower_bar[indices, indices] = 1.0 / items
-    # numerics.py:330: lower[i, j] = np.sqrt(s)
+    # numerics.py:329: lower[i, j] = np.sqrt(s)
     lower_bar_1 = lower_bar.copy()
     lower_bar_1[2, 2] = 0.0
     s_bar = 0.5 * lower_bar[2, 2] / sqrt_s_2
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     lower_bar_1[2:, :2] -= 2.0 * s_bar * lower_4[2, :2]
     a_bar = np.zeros(a.shape)
     a_bar[2, 2] = s_bar
-    # numerics.py:332: lower[i, j] = s / lower[j, j]
+    # numerics.py:331: lower[i, j] = s / lower[j, j]
     lower_bar = lower_bar_1.copy()
     lower_bar[2, 1] = 0.0
     s_bar = lower_bar_1[2, 1] / lower_3[1, 1]
     lower_bar[1, 1] -= ratio_2 * s_bar
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     negated_bar = -s_bar
     lower_bar[1:2, :1] += negated_bar * lower_3[2, :1]
     lower_bar[2:, :1] += negated_bar * lower_3[1, :1]
     a_bar[2, 1] += s_bar
-    # numerics.py:332: lower[i, j] = s / lower[j, j]
+    # numerics.py:331: lower[i, j] = s / lower[j, j]
     lower_bar_1 = lower_bar.copy()
     lower_bar_1[2, 0] = 0.0
     s_bar = lower_bar[2, 0] / lower_2[0, 0]
     lower_bar_1[0, 0] -= ratio_1 * s_bar
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     negated_bar = -s_bar
     lower_bar_1[:1, :0] += negated_bar * lower_2[2, :0]
     lower_bar_1[2:, :0] += negated_bar * lower_2[0, :0]
     a_bar[2, 0] += s_bar
-    # numerics.py:330: lower[i, j] = np.sqrt(s)
+    # numerics.py:329: lower[i, j] = np.sqrt(s)
     lower_bar = lower_bar_1.copy()
     lower_bar[1, 1] = 0.0
     s_bar = 0.5 * lower_bar_1[1, 1] / sqrt_s_1
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     lower_bar[1:2, :1] -= 2.0 * s_bar * lower_1[1, :1]
     a_bar[1, 1] += s_bar
-    # numerics.py:332: lower[i, j] = s / lower[j, j]
+    # numerics.py:331: lower[i, j] = s / lower[j, j]
     lower_bar_1 = lower_bar.copy()
     lower_bar_1[1, 0] = 0.0
     s_bar = lower_bar[1, 0] / lower[0, 0]
     lower_bar_1[0, 0] -= ratio * s_bar
-    # numerics.py:328: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     negated_bar = -s_bar
     lower_bar_1[:1, :0] += negated_bar * lower[1, :0]
     lower_bar_1[1:2, :0] += negated_bar * lower[0, :0]
@@ -120,4 +120,4 @@ def cholesky_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: 10738999ccba618a
+# s2s digest: 1c5e9786ed273a39

@@ -25,13 +25,13 @@ def conjugate_gradient_value_and_grad(a, b):
     if a.shape != (n, n):
         raise ValueError("expected a: f64[n, n], b: f64[n]")
 
-    # numerics.py:276: x = np.zeros(len(b))
+    # numerics.py:275: x = np.zeros(len(b))
     x = np.zeros(n)
-    # numerics.py:277: r = b - a @ x
+    # numerics.py:276: r = b - a @ x
     r = b - a @ x
-    # numerics.py:278: p = r.copy()
+    # numerics.py:277: p = r.copy()
     p = r.copy()
-    # numerics.py:279: for _ in range(len(b)):
+    # numerics.py:278: for _ in range(len(b)):
     product_1_steps = np.empty(n)
     product_steps = np.empty(n)
     r_steps = np.empty((n, *p.shape))
@@ -43,19 +43,19 @@ def conjugate_gradient_value_and_grad(a, b):
     for i in range(n):
         r_steps[i] = r
         p_steps[i] = p
-        # numerics.py:280: ap = a @ p
+        # numerics.py:279: ap = a @ p
         ap = a @ p
-        # numerics.py:281: alpha = (r @ r) / (p @ ap)
+        # numerics.py:280: alpha = (r @ r) / (p @ ap)
         product = r @ r
         product_1 = p @ ap
         alpha = product / product_1
-        # numerics.py:282: x = x + alpha * p
+        # numerics.py:281: x = x + alpha * p
         x = x + alpha * p
-        # numerics.py:283: r_new = r - alpha * ap
+        # numerics.py:282: r_new = r - alpha * ap
         r = r - alpha * ap
-        # numerics.py:284: beta = (r_new @ r_new) / (r @ r)
+        # numerics.py:283: beta = (r_new @ r_new) / (r @ r)
         beta = r @ r / product
-        # numerics.py:285: p = r_new + beta * p
+        # numerics.py:284: p = r_new + beta * p
         p = r + beta * p
         product_1_steps[i] = product_1
         product_steps[i] = product
@@ -63,11 +63,11 @@ def conjugate_gradient_value_and_grad(a, b):
         alpha_steps[i] = alpha
         r_new_steps[i] = r
         beta_steps[i] = beta
-    # numerics.py:287: return np.sum(x**2)
+    # numerics.py:286: return np.sum(x**2)
     value = np.sum(x**2)
 
     # Backward, from the return value to the arguments.
-    # numerics.py:279: for _ in range(len(b)):
+    # numerics.py:278: for _ in range(len(b)):
     x_bar = 2.0 * x
     a_bar = np.zeros((n, n))
     p_bar = np.zeros(n)
@@ -82,33 +82,33 @@ def conjugate_gradient_value_and_grad(a, b):
         reversed(r_new_steps),
         reversed(beta_steps),
     ):
-        # numerics.py:285: p = r_new + beta * p
+        # numerics.py:284: p = r_new + beta * p
         r_new_bar = r_bar + p_bar
         product_bar = p_bar @ p
-        # numerics.py:284: beta = (r_new @ r_new) / (r @ r)
+        # numerics.py:283: beta = (r_new @ r_new) / (r @ r)
         ratio_bar = product_bar / product
         product_bar = r_new * ratio_bar
         r_new_bar = r_new_bar + product_bar + product_bar
-        # numerics.py:283: r_new = r - alpha * ap
+        # numerics.py:282: r_new = r - alpha * ap
         r_bar = r_new_bar - 2.0 * beta * ratio_bar * r
         product_bar = r_new_bar @ ap
-        # numerics.py:282: x = x + alpha * p
+        # numerics.py:281: x = x + alpha * p
         p_bar = beta * p_bar + alpha * x_bar
         alpha_bar = x_bar @ p - product_bar
-        # numerics.py:281: alpha = (r @ r) / (p @ ap)
+        # numerics.py:280: alpha = (r @ r) / (p @ ap)
         ratio_bar = alpha_bar / product_1
         product_bar = -alpha * ratio_bar
         ap_bar = product_bar * p - alpha * r_new_bar
         p_bar += product_bar * ap
         product_bar = r * ratio_bar
         r_bar = r_bar + product_bar + product_bar
-        # numerics.py:280: ap = a @ p
+        # numerics.py:279: ap = a @ p
         p_bar += ap_bar @ a
         a_bar += np.outer(ap_bar, p)
-    # numerics.py:278: p = r.copy()
+    # numerics.py:277: p = r.copy()
     r_bar = r_bar + p_bar
 
     return value, (a_bar, r_bar)
 
 
-# s2s digest: fb81104a16852133
+# s2s digest: 2c7e151626e38478

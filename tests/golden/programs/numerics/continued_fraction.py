@@ -18,34 +18,34 @@ def continued_fraction_value_and_grad(x: float):
     Returns:
         (value, x_bar): float, float64[]
     """
-    # numerics.py:207: for n in range(15, 0, -2):
+    # numerics.py:206: for n in range(15, 0, -2):
     result = 0.0
     result_steps = [result]
     for i in range(8):
         sum_1 = i * -2 + 15
-        # numerics.py:208: result = x * x / (n - result)
+        # numerics.py:207: result = x * x / (n - result)
         result = x * x / (sum_1 - result)
         result_steps.append(result)
-    # numerics.py:209: return result / x
+    # numerics.py:208: return result / x
     value = result / x
 
     # Backward, from the return value to the arguments.
-    # numerics.py:209: return result / x
+    # numerics.py:208: return result / x
     result_bar = 1.0 / x
-    # numerics.py:207: for n in range(15, 0, -2):
+    # numerics.py:206: for n in range(15, 0, -2):
     operand = 2.0 * x
     x_bar = 0.0
     result_bar_1 = result_bar
     for i in reversed(range(8)):
         n = 15 + i * -2
-        # numerics.py:208: result = x * x / (n - result)
+        # numerics.py:207: result = x * x / (n - result)
         ratio_bar = result_bar_1 / (n - result_steps[i])
         result_bar_1 = result_steps[i + 1] * ratio_bar
-        # numerics.py:207: for n in range(15, 0, -2):
+        # numerics.py:206: for n in range(15, 0, -2):
         x_bar += operand * ratio_bar
     x_bar = x_bar - value * result_bar
 
     return value, x_bar
 
 
-# s2s digest: 64b069221cbbb282
+# s2s digest: 8462f00da2afc39b

@@ -18,36 +18,36 @@ def exponential_series_value_and_grad(x: float):
     Returns:
         (total, x_bar): float, float64[]
     """
-    # numerics.py:183: term, total, n = 1.0, 1.0, 1
+    # numerics.py:182: term, total, n = 1.0, 1.0, 1
     term = 1.0
     n = 1
     total = 1.0
     term_steps = []
     while abs(term) > 1e-12:
         term_steps.append(term)
-        # numerics.py:185: term *= x / n
+        # numerics.py:184: term *= x / n
         term = term * (x / n)
-        # numerics.py:186: total += term
+        # numerics.py:185: total += term
         total += term
-        # numerics.py:187: n += 1
+        # numerics.py:186: n += 1
         n += 1
 
     # Backward, from the return value to the arguments.
-    # numerics.py:183: term, total, n = 1.0, 1.0, 1
+    # numerics.py:182: term, total, n = 1.0, 1.0, 1
     x_bar = 0.0
     term_bar = 0.0
     for i in reversed(range(len(term_steps))):
         n = 1 + i
-        # numerics.py:186: total += term
+        # numerics.py:185: total += term
         term_bar = term_bar + 1.0
-        # numerics.py:185: term *= x / n
+        # numerics.py:184: term *= x / n
         converted_n = float(n)
         term_bar_1 = term_bar * x / converted_n
-        # numerics.py:183: term, total, n = 1.0, 1.0, 1
+        # numerics.py:182: term, total, n = 1.0, 1.0, 1
         x_bar = x_bar + term_steps[i] * term_bar / converted_n
         term_bar = term_bar_1
 
     return total, x_bar
 
 
-# s2s digest: 54010eb29de9c44c
+# s2s digest: e547632187073a9a

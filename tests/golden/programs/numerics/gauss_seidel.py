@@ -27,16 +27,16 @@ def gauss_seidel_value_and_grad(a, b):
     if {a.dtype, b.dtype} != {np.dtype(np.float64)}:
         raise TypeError("expected a: f64[n, m], b: f64[m]")
 
-    # numerics.py:311: x = np.zeros(n)
+    # numerics.py:310: x = np.zeros(n)
     x = np.zeros(m)
-    # numerics.py:312: for _ in range(10):
+    # numerics.py:311: for _ in range(10):
     items_steps_steps = np.empty((10, m, m))
     items_1_steps_steps = np.empty((10, *x.shape))
     items_2_steps_steps = np.empty((10, *x.shape))
     ratio_steps_steps = np.empty((10, *x.shape))
     x_steps_steps = np.empty((10, m, m))
     for i in range(10):
-        # numerics.py:313: for i in range(n):
+        # numerics.py:312: for i in range(n):
         x = x.copy()
         items_steps = np.empty((m, *x.shape))
         items_1_steps = np.empty(m)
@@ -45,12 +45,12 @@ def gauss_seidel_value_and_grad(a, b):
         x_steps = np.empty((m, *x.shape))
         for j in range(m):
             x_steps[j] = x
-            # numerics.py:314: s = a[i] @ x - a[i, i] * x[i]
+            # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
             items = a[j]
             items_1 = a[j, j]
             items_2 = x[j]
             s = items @ x - items_1 * items_2
-            # numerics.py:315: x[i] = (b[i] - s) / a[i, i]
+            # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
             ratio = (b[j] - s) / items_1
             x[j] = ratio
             items_steps[j] = items
@@ -62,11 +62,11 @@ def gauss_seidel_value_and_grad(a, b):
         items_2_steps_steps[i] = items_2_steps
         ratio_steps_steps[i] = ratio_steps
         x_steps_steps[i] = x_steps
-    # numerics.py:316: return np.sum(x * b)
+    # numerics.py:315: return np.sum(x * b)
     value = np.sum(x * b)
 
     # Backward, from the return value to the arguments.
-    # numerics.py:312: for _ in range(10):
+    # numerics.py:311: for _ in range(10):
     a_bar = np.zeros((n, m))
     b_bar = np.zeros(m)
     x_bar = b
@@ -77,20 +77,20 @@ def gauss_seidel_value_and_grad(a, b):
         reversed(ratio_steps_steps),
         reversed(x_steps_steps),
     ):
-        # numerics.py:313: for i in range(n):
+        # numerics.py:312: for i in range(n):
         a_bar_1 = np.zeros((n, m))
         b_bar_1 = np.zeros(m)
         x_bar = x_bar.copy()
         for i in reversed(range(m)):
             items_1 = items_1_steps[i]
-            # numerics.py:315: x[i] = (b[i] - s) / a[i, i]
+            # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
             x_bar_1 = x_bar.copy()
             x_bar_1[i] = 0.0
             ratio_bar = x_bar[i] / items_1
             a_bar_2 = np.zeros(a.shape)
             a_bar_2[i, i] = -ratio_steps[i] * ratio_bar
             b_bar_1[i] += ratio_bar
-            # numerics.py:314: s = a[i] @ x - a[i, i] * x[i]
+            # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
             a_bar_2[i, i] += ratio_bar * items_2_steps[i]
             x_bar_1 -= ratio_bar * items_steps[i]
             x_bar_1[i] += items_1 * ratio_bar
@@ -104,4 +104,4 @@ def gauss_seidel_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 689b581c62887d1d
+# s2s digest: 234af4b3d644e064

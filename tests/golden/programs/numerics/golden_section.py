@@ -21,30 +21,30 @@ def golden_section_value_and_grad(
         value: float
         (a_bar, b_bar): floats
     """
-    # numerics.py:395: for _ in range(5):
+    # numerics.py:394: for _ in range(5):
     high = 3.0
     low = 0.0
     for _ in range(5):
-        # numerics.py:396: c = high - ratio * (high - low)
+        # numerics.py:395: c = high - ratio * (high - low)
         product = 0.6180339887498949 * (high - low)
         c = high - product
-        # numerics.py:397: d = low + ratio * (high - low)
+        # numerics.py:396: d = low + ratio * (high - low)
         d = low + product
-        # numerics.py:398: if (c - a) ** 2 + b * c < (d - a) ** 2 + b * d:
+        # numerics.py:397: if (c - a) ** 2 + b * c < (d - a) ** 2 + b * d:
         if (c - a) ** 2 + b * c < (d - a) ** 2 + b * d:
             high = d
         else:
             low = c
-    # numerics.py:402: return (low + high) * a * b
+    # numerics.py:401: return (low + high) * a * b
     sum_1 = low + high
     b_bar = sum_1 * a
     value = b_bar * b
 
     # Backward, from the return value to the arguments.
-    # numerics.py:402: return (low + high) * a * b
+    # numerics.py:401: return (low + high) * a * b
     a_bar = sum_1 * b
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 0f1891556d85ebf0
+# s2s digest: f2146f2e5b77bad3

@@ -25,35 +25,35 @@ def gradient_descent_value_and_grad(a, b):
     if a.shape != (n, n):
         raise ValueError("expected a: f64[n, n], b: f64[n]")
 
-    # numerics.py:263: x = np.zeros_like(b)
+    # numerics.py:262: x = np.zeros_like(b)
     x = np.zeros(n)
-    # numerics.py:265: for _ in range(25):
+    # numerics.py:264: for _ in range(25):
     x_steps = np.empty((25, *x.shape))
     for i in range(25):
         x_steps[i] = x
-        # numerics.py:266: residual = a @ x - b
+        # numerics.py:265: residual = a @ x - b
         residual = a @ x - b
-        # numerics.py:267: x -= step * residual
+        # numerics.py:266: x -= step * residual
         x -= 0.3 * residual
-    # numerics.py:268: return x @ b
+    # numerics.py:267: return x @ b
     value = x @ b
 
     # Backward, from the return value to the arguments.
-    # numerics.py:265: for _ in range(25):
+    # numerics.py:264: for _ in range(25):
     a_bar = np.zeros((n, n))
     b_bar = np.zeros(n)
     x_bar = b.copy()
     for x_1 in reversed(x_steps):
-        # numerics.py:267: x -= step * residual
+        # numerics.py:266: x -= step * residual
         residual_bar = -0.3 * x_bar
-        # numerics.py:266: residual = a @ x - b
+        # numerics.py:265: residual = a @ x - b
         x_bar += residual_bar @ a
         a_bar += np.outer(residual_bar, x_1)
-        # numerics.py:265: for _ in range(25):
+        # numerics.py:264: for _ in range(25):
         b_bar -= residual_bar
     b_bar = x + b_bar
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 53a5edf9738fddc6
+# s2s digest: 7463f4622278cf9f

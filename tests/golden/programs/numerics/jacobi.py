@@ -25,12 +25,12 @@ def jacobi_vjp(a, b, y_bar):
     if (a.shape, b.shape, y_bar.shape) != ((2, 2), (2,), (2,)):
         raise ValueError("expected a: f64[2, 2], b: f64[2], y_bar: f64[2]")
 
-    # numerics.py:295: d = np.diag(a)
+    # numerics.py:294: d = np.diag(a)
     indices = np.arange(2)
     d = a[indices, indices]
-    # numerics.py:296: x = np.zeros_like(b)
+    # numerics.py:295: x = np.zeros_like(b)
     x = np.zeros(2)
-    # numerics.py:297: for _ in range(40):
+    # numerics.py:296: for _ in range(40):
     i = 0
     break_1 = False
     x_steps = []
@@ -38,9 +38,9 @@ def jacobi_vjp(a, b, y_bar):
     break_steps = []
     while np.logical_not(break_1) & (i < 40):
         x_steps.append(x)
-        # numerics.py:298: x_new = (b - (a @ x - d * x)) / d
+        # numerics.py:297: x_new = (b - (a @ x - d * x)) / d
         x_new = (b - (a @ x - d * x)) / d
-        # numerics.py:299: if np.max(np.abs(x_new - x)) < 1e-12:
+        # numerics.py:298: if np.max(np.abs(x_new - x)) < 1e-12:
         break_1 = np.max(np.abs(x_new - x)) < 1e-12
         if not break_1:
             x = x_new
@@ -49,7 +49,7 @@ def jacobi_vjp(a, b, y_bar):
         break_steps.append(break_1)
 
     # Backward, from the return value to the arguments.
-    # numerics.py:297: for _ in range(40):
+    # numerics.py:296: for _ in range(40):
     a_bar = np.zeros((2, 2))
     d_bar = np.zeros(2)
     b_bar = np.zeros(2)
@@ -57,25 +57,25 @@ def jacobi_vjp(a, b, y_bar):
     for x_1, x_new, break_1 in zip(
         reversed(x_steps), reversed(x_new_steps), reversed(break_steps)
     ):
-        # numerics.py:299: if np.max(np.abs(x_new - x)) < 1e-12:
+        # numerics.py:298: if np.max(np.abs(x_new - x)) < 1e-12:
         if break_1:
             x_new_bar = np.zeros(x_new.shape)
         else:
             x_bar_1 = np.zeros(x.shape)
             x_bar, x_new_bar = x_bar_1, x_bar
-        # numerics.py:298: x_new = (b - (a @ x - d * x)) / d
+        # numerics.py:297: x_new = (b - (a @ x - d * x)) / d
         ratio_bar = x_new_bar / d
         b_bar += ratio_bar
         d_bar += ratio_bar * x_1 - x_new * ratio_bar
         x_bar = x_bar + d * ratio_bar - ratio_bar @ a
         product_bar = np.outer(ratio_bar, x_1)
-        # numerics.py:297: for _ in range(40):
+        # numerics.py:296: for _ in range(40):
         a_bar -= product_bar
-    # numerics.py:295: d = np.diag(a)
+    # numerics.py:294: d = np.diag(a)
     a_bar_1 = a_bar.copy()
     a_bar_1[indices, indices] += d_bar
 
     return x, (a_bar_1, b_bar)
 
 
-# s2s digest: 2ec91340eb194b83
+# s2s digest: c7317c38145f708b

@@ -26,24 +26,24 @@ def lagrange_value_and_grad(xs, ys, x: float):
     if np.ndim(x):
         raise ValueError("expected xs: f64[n], ys: f64[m], x: float")
 
-    # numerics.py:366: for i in range(n):
+    # numerics.py:365: for i in range(n):
     total = 0.0
     term_steps_1 = np.empty(n)
     cond_steps_steps = np.empty((n, n))
     cond_1_steps_steps = np.empty((n, n))
     term_steps_steps = np.empty((n, n))
     for i in range(n):
-        # numerics.py:367: term = ys[i]
+        # numerics.py:366: term = ys[i]
         term = ys[i]
-        # numerics.py:368: for j in range(n):
+        # numerics.py:367: for j in range(n):
         term_1 = term
         cond_steps = np.empty(n)
         cond_1_steps = np.empty(n)
         term_steps = np.empty(n)
         for j in range(n):
-            # numerics.py:369: if j != i:
+            # numerics.py:368: if j != i:
             if j != i:
-                # numerics.py:370: term = term * (x - xs[j]) / (xs[i] - xs[j])
+                # numerics.py:369: term = term * (x - xs[j]) / (xs[i] - xs[j])
                 items = xs[j]
                 cond = x - items
                 cond_1 = xs[i] - items
@@ -54,7 +54,7 @@ def lagrange_value_and_grad(xs, ys, x: float):
             cond_steps[j] = cond
             cond_1_steps[j] = cond_1
             term_steps[j] = term_1
-        # numerics.py:371: total += term
+        # numerics.py:370: total += term
         total += term_1
         term_steps_1[i] = term
         cond_steps_steps[i] = cond_steps
@@ -62,12 +62,12 @@ def lagrange_value_and_grad(xs, ys, x: float):
         term_steps_steps[i] = term_steps
 
     # Backward, from the return value to the arguments.
-    # numerics.py:366: for i in range(n):
+    # numerics.py:365: for i in range(n):
     ys_bar = np.zeros(m)
     xs_bar = np.zeros(n)
     x_bar = 0.0
     for i in reversed(range(n)):
-        # numerics.py:368: for j in range(n):
+        # numerics.py:367: for j in range(n):
         term_steps = np.concatenate([np.full(1, term_steps_1[i]), term_steps_steps[i]])
         cond_steps = cond_steps_steps[i]
         cond_1_steps = cond_1_steps_steps[i]
@@ -75,13 +75,13 @@ def lagrange_value_and_grad(xs, ys, x: float):
         x_bar_1 = 0.0
         term_bar = 1.0
         for j in reversed(range(n)):
-            # numerics.py:369: if j != i:
+            # numerics.py:368: if j != i:
             row = cond_steps[j]
             row_1 = cond_1_steps[j]
             term = term_steps[j]
             term_1 = term_steps[j + 1]
             if j != i:
-                # numerics.py:370: term = term * (x - xs[j]) / (xs[i] - xs[j])
+                # numerics.py:369: term = term * (x - xs[j]) / (xs[i] - xs[j])
                 ratio_bar = term_bar / row_1
                 product_bar = -term_1 * ratio_bar
                 x_bar_2 = term * ratio_bar
@@ -97,10 +97,10 @@ def lagrange_value_and_grad(xs, ys, x: float):
             x_bar_1 = x_bar_1 + x_bar_2
         xs_bar += xs_bar_1
         x_bar = x_bar + x_bar_1
-        # numerics.py:367: term = ys[i]
+        # numerics.py:366: term = ys[i]
         ys_bar[i] += term_bar
 
     return total, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: 9671c85c16130624
+# s2s digest: dc6e70f2750533b3

@@ -25,29 +25,29 @@ def legendre_all_vjp(x: float, y_bar):
     if y_bar.dtype != np.float64:
         raise TypeError("expected x: float, y_bar: f64[6]")
 
-    # numerics.py:238: p = np.zeros(6)
+    # numerics.py:237: p = np.zeros(6)
     p = np.zeros(6)
-    # numerics.py:239: p[0] = 1.0
+    # numerics.py:238: p[0] = 1.0
     p[0] = 1.0
-    # numerics.py:240: p[1] = x
+    # numerics.py:239: p[1] = x
     p[1] = np.float64(x)
-    # numerics.py:241: for n in range(1, 5):
+    # numerics.py:240: for n in range(1, 5):
     items_steps = np.empty(4)
     for i in range(4):
         sum_1 = i + 1
-        # numerics.py:242: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
+        # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
         items = p[sum_1]
         sum_2 = sum_1 + 1
         p[sum_2] = ((2 * sum_1 + 1) * x * items - sum_1 * p[sum_1 - 1]) / sum_2
         items_steps[i] = items
 
     # Backward, from the return value to the arguments.
-    # numerics.py:241: for n in range(1, 5):
+    # numerics.py:240: for n in range(1, 5):
     x_bar = 0.0
     p_bar = y_bar.copy()
     for i in reversed(range(4)):
         n = 1 + i
-        # numerics.py:242: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
+        # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
         sum_2 = n + 1
         p_bar_1 = p_bar.copy()
         p_bar_1[sum_2] = 0.0
@@ -55,13 +55,13 @@ def legendre_all_vjp(x: float, y_bar):
         converted = float(2 * n + 1)
         p_bar_1[n - 1] -= np.float64(n) * ratio_bar
         p_bar_1[n] += converted * x * ratio_bar
-        # numerics.py:241: for n in range(1, 5):
+        # numerics.py:240: for n in range(1, 5):
         x_bar = x_bar + converted * ratio_bar * items_steps[i]
         p_bar = p_bar_1
-    # numerics.py:240: p[1] = x
+    # numerics.py:239: p[1] = x
     x_bar = x_bar + p_bar[1]
 
     return p, x_bar
 
 
-# s2s digest: 245ae13014085baf
+# s2s digest: 04e758356e24a49a

@@ -21,25 +21,25 @@ def logistic_map_value_and_grad(
         x: float
         (r_bar, x_bar): floats
     """
-    # numerics.py:217: for _ in range(12):
+    # numerics.py:216: for _ in range(12):
     x_steps = []
     for _ in range(12):
         x_steps.append(x)
-        # numerics.py:218: x = r * x * (1.0 - x)
+        # numerics.py:217: x = r * x * (1.0 - x)
         x = r * x * (1.0 - x)
 
     # Backward, from the return value to the arguments.
-    # numerics.py:217: for _ in range(12):
+    # numerics.py:216: for _ in range(12):
     r_bar = 0.0
     x_bar = 1.0
     for x_1 in reversed(x_steps):
-        # numerics.py:218: x = r * x * (1.0 - x)
+        # numerics.py:217: x = r * x * (1.0 - x)
         product_bar = x_bar * (1.0 - x_1)
         x_bar = r * product_bar - r * x_1 * x_bar
-        # numerics.py:217: for _ in range(12):
+        # numerics.py:216: for _ in range(12):
         r_bar += product_bar * x_1
 
     return x, (r_bar, x_bar)
 
 
-# s2s digest: a16a45e3b167ecd3
+# s2s digest: 13dec7af0b0eaf51

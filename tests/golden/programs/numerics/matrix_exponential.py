@@ -24,29 +24,29 @@ def matrix_exponential_vjp(a, y_bar):
     if {a.shape, y_bar.shape} != {(n, n)}:
         raise ValueError("expected a: f64[n, n], y_bar: f64[n, n]")
 
-    # numerics.py:439: term = np.eye(len(a))
+    # numerics.py:438: term = np.eye(len(a))
     term = np.eye(n)
-    # numerics.py:440: total = term.copy()
+    # numerics.py:439: total = term.copy()
     total = term.copy()
-    # numerics.py:441: for k in range(1, 12):
+    # numerics.py:440: for k in range(1, 12):
     term_steps = np.empty((11, *term.shape))
     for i in range(11):
         term_steps[i] = term
         sum_1 = i + 1
-        # numerics.py:442: term = term @ a / k
+        # numerics.py:441: term = term @ a / k
         term = term @ a / sum_1
-        # numerics.py:443: total += term
+        # numerics.py:442: total += term
         total += term
 
     # Backward, from the return value to the arguments.
-    # numerics.py:441: for k in range(1, 12):
+    # numerics.py:440: for k in range(1, 12):
     a_bar = np.zeros((n, n))
     term_bar = np.zeros((n, n))
     for i in reversed(range(11)):
         k = 1 + i
-        # numerics.py:443: total += term
+        # numerics.py:442: total += term
         term_bar += y_bar
-        # numerics.py:442: term = term @ a / k
+        # numerics.py:441: term = term @ a / k
         ratio_bar = term_bar / k
         a_bar += term_steps[i].T @ ratio_bar
         term_bar = ratio_bar @ a.T
@@ -54,4 +54,4 @@ def matrix_exponential_vjp(a, y_bar):
     return total, a_bar
 
 
-# s2s digest: dfebffc9e7a3327d
+# s2s digest: faeb28d89db88123

@@ -25,33 +25,33 @@ def matrix_power_value_and_grad(a, n):
     if a.shape != (2, 2):
         raise ValueError("expected a: f64[2, 2]")
 
-    # numerics.py:425: result = np.eye(2)
+    # numerics.py:424: result = np.eye(2)
     result = np.eye(2)
-    # numerics.py:428: result = result @ a
+    # numerics.py:427: result = result @ a
     result_1 = result @ a
-    # numerics.py:429: a = a @ a
+    # numerics.py:428: a = a @ a
     a_1 = a @ a
     a_2 = a_1 @ a_1
-    # numerics.py:428: result = result @ a
+    # numerics.py:427: result = result @ a
     result_2 = result_1 @ a_2
-    # numerics.py:431: return np.trace(result)
+    # numerics.py:430: return np.trace(result)
     indices = np.arange(2)
     value = np.sum(result_2[indices, indices])
 
     # Backward, from the return value to the arguments.
-    # numerics.py:431: return np.trace(result)
+    # numerics.py:430: return np.trace(result)
     result_bar = np.zeros(result.shape)
     result_bar[indices, indices] = 1.0
-    # numerics.py:428: result = result @ a
+    # numerics.py:427: result = result @ a
     a_bar = result_1.T @ result_bar
     result_bar = result_bar @ a_2.T
-    # numerics.py:429: a = a @ a
+    # numerics.py:428: a = a @ a
     a_bar = a_1.T @ a_bar + a_bar @ a_1.T
     a_bar = a.T @ a_bar + a_bar @ a.T
-    # numerics.py:428: result = result @ a
+    # numerics.py:427: result = result @ a
     a_bar += result.T @ result_bar
 
     return value, a_bar
 
 
-# s2s digest: 29ac81e0d21aaeb1
+# s2s digest: ccfea7ae914efdb0

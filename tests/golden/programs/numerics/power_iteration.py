@@ -23,39 +23,39 @@ def power_iteration_value_and_grad(a):
     if a.shape != (n, n):
         raise ValueError("expected a: f64[n, n]")
 
-    # numerics.py:251: v = np.ones(len(a))
+    # numerics.py:250: v = np.ones(len(a))
     v = np.ones(n)
-    # numerics.py:252: for _ in range(30):
+    # numerics.py:251: for _ in range(30):
     sqrt_steps = np.empty(30)
     v_steps = np.empty((31, *v.shape))
     v_steps[0] = v
     w_steps = np.empty((30, *v.shape))
     for i in range(30):
-        # numerics.py:253: w = a @ v
+        # numerics.py:252: w = a @ v
         w = a @ v
-        # numerics.py:254: v = w / np.linalg.norm(w)
+        # numerics.py:253: v = w / np.linalg.norm(w)
         sqrt = np.linalg.norm(w)
         v = w / sqrt
         sqrt_steps[i] = sqrt
         v_steps[i + 1] = v
         w_steps[i] = w
-    # numerics.py:255: return v @ a @ v
+    # numerics.py:254: return v @ a @ v
     v_bar = v @ a
     value = v_bar @ v
 
     # Backward, from the return value to the arguments.
-    # numerics.py:255: return v @ a @ v
+    # numerics.py:254: return v @ a @ v
     a_bar = np.outer(v, v)
     v_bar += a @ v
-    # numerics.py:252: for _ in range(30):
+    # numerics.py:251: for _ in range(30):
     a_bar_1 = np.zeros((n, n))
     for i in reversed(range(30)):
         sqrt = sqrt_steps[i]
-        # numerics.py:254: v = w / np.linalg.norm(w)
+        # numerics.py:253: v = w / np.linalg.norm(w)
         w_bar = v_bar / sqrt
         product_bar = -0.5 * (v_steps[i + 1] @ w_bar) / sqrt * w_steps[i]
         w_bar = w_bar + product_bar + product_bar
-        # numerics.py:253: w = a @ v
+        # numerics.py:252: w = a @ v
         v_bar = w_bar @ a
         a_bar_1 += np.outer(w_bar, v_steps[i])
     a_bar += a_bar_1
@@ -63,4 +63,4 @@ def power_iteration_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: 748b216940795d5a
+# s2s digest: b60a333ea24e5ae0

@@ -21,40 +21,40 @@ def richardson_value_and_grad(x: float):
     Returns:
         (value, x_bar): float64[], float
     """
-    # numerics.py:410: table = np.zeros((4, 4))
+    # numerics.py:409: table = np.zeros((4, 4))
     table = np.zeros((4, 4))
-    # numerics.py:413: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
+    # numerics.py:412: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
     sum_1 = x + 0.4
     difference = x - 0.4
     table[0, 0] = np.float64((math.sin(sum_1) - math.sin(difference)) / 0.8)
     sum_2 = x + 0.2
     difference_1 = x - 0.2
     table[1, 0] = np.float64((math.sin(sum_2) - math.sin(difference_1)) / 0.4)
-    # numerics.py:415: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
+    # numerics.py:414: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
     table[1, 1] = table[1, 0] + (table[1, 0] - table[0, 0]) / 3.0
-    # numerics.py:413: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
+    # numerics.py:412: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
     sum_3 = x + 0.1
     difference_2 = x - 0.1
     table[2, 0] = np.float64((math.sin(sum_3) - math.sin(difference_2)) / 0.2)
-    # numerics.py:415: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
+    # numerics.py:414: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
     table[2, 1] = table[2, 0] + (table[2, 0] - table[1, 0]) / 3.0
     table[2, 2] = table[2, 1] + (table[2, 1] - table[1, 1]) / 15.0
-    # numerics.py:413: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
+    # numerics.py:412: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
     sum_4 = x + 0.05
     difference_3 = x - 0.05
     table[3, 0] = np.float64((math.sin(sum_4) - math.sin(difference_3)) / 0.1)
-    # numerics.py:415: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
+    # numerics.py:414: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
     table[3, 1] = table[3, 0] + (table[3, 0] - table[2, 0]) / 3.0
     table[3, 2] = table[3, 1] + (table[3, 1] - table[2, 1]) / 15.0
     table[3, 3] = table[3, 2] + (table[3, 2] - table[2, 2]) / 63.0
-    # numerics.py:417: return table[3, 3]
+    # numerics.py:416: return table[3, 3]
     value = table[3, 3]
 
     # Backward, from the return value to the arguments.
-    # numerics.py:417: return table[3, 3]
+    # numerics.py:416: return table[3, 3]
     table_bar = np.zeros(table.shape)
     table_bar[3, 3] = 1.0
-    # numerics.py:415: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
+    # numerics.py:414: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
     table_bar_1 = table_bar.copy()
     table_bar_1[3, 3] = 0.0
     ratio_bar = table_bar[3, 3] / 63.0
@@ -70,12 +70,12 @@ def richardson_value_and_grad(x: float):
     ratio_bar = table_bar[3, 1] / 3.0
     table_bar_1[2, 0] -= ratio_bar
     table_bar_1[3, 0] += table_bar[3, 1] + ratio_bar
-    # numerics.py:413: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
+    # numerics.py:412: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
     table_bar = table_bar_1.copy()
     table_bar[3, 0] = 0.0
     ratio_bar = table_bar_1[3, 0] / 0.1
     x_bar = ratio_bar * math.cos(sum_4) - ratio_bar * math.cos(difference_3)
-    # numerics.py:415: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
+    # numerics.py:414: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
     table_bar_1 = table_bar.copy()
     table_bar_1[2, 2] = 0.0
     ratio_bar = table_bar[2, 2] / 15.0
@@ -86,19 +86,19 @@ def richardson_value_and_grad(x: float):
     ratio_bar = table_bar_1[2, 1] / 3.0
     table_bar[1, 0] -= ratio_bar
     table_bar[2, 0] += table_bar_1[2, 1] + ratio_bar
-    # numerics.py:413: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
+    # numerics.py:412: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
     table_bar_1 = table_bar.copy()
     table_bar_1[2, 0] = 0.0
     ratio_bar = table_bar[2, 0] / 0.2
     x_bar -= ratio_bar * math.cos(difference_2)
     x_bar += ratio_bar * math.cos(sum_3)
-    # numerics.py:415: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
+    # numerics.py:414: table[i, j] = table[i, j - 1] + (table[i, j - 1] - table[i - 1, j - 1]) / (4**j - 1)
     table_bar = table_bar_1.copy()
     table_bar[1, 1] = 0.0
     ratio_bar = table_bar_1[1, 1] / 3.0
     table_bar[0, 0] -= ratio_bar
     table_bar[1, 0] += table_bar_1[1, 1] + ratio_bar
-    # numerics.py:413: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
+    # numerics.py:412: table[i, 0] = (math.sin(x + h) - math.sin(x - h)) / (2 * h)
     table_bar_1 = table_bar.copy()
     table_bar_1[1, 0] = 0.0
     ratio_bar = table_bar[1, 0] / 0.4
@@ -111,4 +111,4 @@ def richardson_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 07ed4fd747247ba2
+# s2s digest: 9faa994c853f92ad

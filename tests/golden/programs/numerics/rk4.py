@@ -23,9 +23,9 @@ def rk4_value_and_grad(
         value: float
         (x0_bar, k_bar, m_bar): floats
     """
-    # numerics.py:125: k1x, k1v = v, acceleration(x, v)
+    # numerics.py:124: k1x, k1v = v, acceleration(x, v)
     ratio = -k / m
-    # numerics.py:124: for _ in range(20):
+    # numerics.py:123: for _ in range(20):
     v = 0.0
     x = x0
     v_steps = []
@@ -33,25 +33,25 @@ def rk4_value_and_grad(
     for _ in range(20):
         v_steps.append(v)
         x_steps.append(x)
-        # numerics.py:125: k1x, k1v = v, acceleration(x, v)
+        # numerics.py:124: k1x, k1v = v, acceleration(x, v)
         k1v = ratio * x - 0.1 * v
-        # numerics.py:126: k2x, k2v = v + 0.5 * h * k1v, acceleration(x + 0.5 * h * k1x, v + 0.5 * h * k1v)
+        # numerics.py:125: k2x, k2v = v + 0.5 * h * k1v, acceleration(x + 0.5 * h * k1x, v + 0.5 * h * k1v)
         k2x = v + 0.025 * k1v
         x_1 = x + 0.025 * v
         k2v = ratio * x_1 - 0.1 * k2x
-        # numerics.py:127: k3x, k3v = v + 0.5 * h * k2v, acceleration(x + 0.5 * h * k2x, v + 0.5 * h * k2v)
+        # numerics.py:126: k3x, k3v = v + 0.5 * h * k2v, acceleration(x + 0.5 * h * k2x, v + 0.5 * h * k2v)
         k3x = v + 0.025 * k2v
         x_1 = x + 0.025 * k2x
         k3v = ratio * x_1 - 0.1 * k3x
-        # numerics.py:128: k4x, k4v = v + h * k3v, acceleration(x + h * k3x, v + h * k3v)
+        # numerics.py:127: k4x, k4v = v + h * k3v, acceleration(x + h * k3x, v + h * k3v)
         k4x = v + 0.05 * k3v
         x_1 = x + 0.05 * k3x
         k4v = ratio * x_1 - 0.1 * k4x
-        # numerics.py:129: x += h / 6.0 * (k1x + 2.0 * k2x + 2.0 * k3x + k4x)
+        # numerics.py:128: x += h / 6.0 * (k1x + 2.0 * k2x + 2.0 * k3x + k4x)
         x += 0.008333333333333333 * (v + 2.0 * k2x + 2.0 * k3x + k4x)
-        # numerics.py:130: v += h / 6.0 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
+        # numerics.py:129: v += h / 6.0 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
         v += 0.008333333333333333 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
-    # numerics.py:131: return 0.5 * m * v**2 + 0.5 * k * x**2
+    # numerics.py:130: return 0.5 * m * v**2 + 0.5 * k * x**2
     product = 0.5 * m
     power_v = v**2
     product_1 = 0.5 * k
@@ -59,38 +59,38 @@ def rk4_value_and_grad(
     value = product * power_v + product_1 * power_x
 
     # Backward, from the return value to the arguments.
-    # numerics.py:124: for _ in range(20):
+    # numerics.py:123: for _ in range(20):
     v_bar = 2.0 * v * product
     x_bar = 2.0 * x * product_1
     k_bar = 0.0
     m_bar = 0.0
     x0_bar = x_bar
     for v, x in zip(reversed(v_steps), reversed(x_steps)):
-        # numerics.py:125: k1x, k1v = v, acceleration(x, v)
+        # numerics.py:124: k1x, k1v = v, acceleration(x, v)
         k1v = ratio * x - 0.1 * v
-        # numerics.py:126: k2x, k2v = v + 0.5 * h * k1v, acceleration(x + 0.5 * h * k1x, v + 0.5 * h * k1v)
+        # numerics.py:125: k2x, k2v = v + 0.5 * h * k1v, acceleration(x + 0.5 * h * k1x, v + 0.5 * h * k1v)
         k2x = v + 0.025 * k1v
         x_1 = x + 0.025 * v
         k2v = ratio * x_1 - 0.1 * k2x
-        # numerics.py:127: k3x, k3v = v + 0.5 * h * k2v, acceleration(x + 0.5 * h * k2x, v + 0.5 * h * k2v)
+        # numerics.py:126: k3x, k3v = v + 0.5 * h * k2v, acceleration(x + 0.5 * h * k2x, v + 0.5 * h * k2v)
         k3x = v + 0.025 * k2v
         x_2 = x + 0.025 * k2x
-        # numerics.py:128: k4x, k4v = v + h * k3v, acceleration(x + h * k3x, v + h * k3v)
+        # numerics.py:127: k4x, k4v = v + h * k3v, acceleration(x + h * k3x, v + h * k3v)
         x_3 = x + 0.05 * k3x
-        # numerics.py:130: v += h / 6.0 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
+        # numerics.py:129: v += h / 6.0 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
         k4v_bar = 0.008333333333333333 * v_bar
-        # numerics.py:129: x += h / 6.0 * (k1x + 2.0 * k2x + 2.0 * k3x + k4x)
+        # numerics.py:128: x += h / 6.0 * (k1x + 2.0 * k2x + 2.0 * k3x + k4x)
         k4x_bar = 0.008333333333333333 * x0_bar
         k3x_bar = 2.0 * k4x_bar
         v_bar += k4x_bar
-        # numerics.py:128: k4x, k4v = v + h * k3v, acceleration(x + h * k3x, v + h * k3v)
+        # numerics.py:127: k4x, k4v = v + h * k3v, acceleration(x + h * k3x, v + h * k3v)
         x_bar_1 = ratio * k4v_bar
         k_bar_1 = -k4v_bar * x_3 / m
         x0_bar += x_bar_1
         k3x_bar_1 = k3x_bar + 0.05 * x_bar_1
         v_bar = v_bar - 0.1 * k4v_bar + k4x_bar
         k3v_bar = 1.995 * k4v_bar + 0.05 * k4x_bar
-        # numerics.py:127: k3x, k3v = v + 0.5 * h * k2v, acceleration(x + 0.5 * h * k2x, v + 0.5 * h * k2v)
+        # numerics.py:126: k3x, k3v = v + 0.5 * h * k2v, acceleration(x + 0.5 * h * k2x, v + 0.5 * h * k2v)
         v_bar_1 = -0.1 * k3v_bar
         x_bar_1 = ratio * k3v_bar
         ratio_bar = -k3v_bar * x_2 / m
@@ -101,7 +101,7 @@ def rk4_value_and_grad(
         k2x_bar = k3x_bar + 0.025 * x_bar_1
         v_bar = v_bar + v_bar_1 + k3x_bar_1
         k2v_bar = k3v_bar + 0.025 * v_bar_1 + 0.025 * k3x_bar_1
-        # numerics.py:126: k2x, k2v = v + 0.5 * h * k1v, acceleration(x + 0.5 * h * k1x, v + 0.5 * h * k1v)
+        # numerics.py:125: k2x, k2v = v + 0.5 * h * k1v, acceleration(x + 0.5 * h * k1x, v + 0.5 * h * k1v)
         v_bar_1 = -0.1 * k2v_bar
         x_bar_1 = ratio * k2v_bar
         ratio_bar = -k2v_bar * x_1 / m
@@ -110,7 +110,7 @@ def rk4_value_and_grad(
         x0_bar += x_bar_1
         v_bar = v_bar + v_bar_1 + 0.025 * x_bar_1 + k2x_bar
         k1v_bar = k4v_bar + 0.025 * v_bar_1 + 0.025 * k2x_bar
-        # numerics.py:125: k1x, k1v = v, acceleration(x, v)
+        # numerics.py:124: k1x, k1v = v, acceleration(x, v)
         v_bar -= 0.1 * k1v_bar
         x0_bar += ratio * k1v_bar
         ratio_bar = -k1v_bar * x / m
@@ -122,4 +122,4 @@ def rk4_value_and_grad(
     return value, (x0_bar, k_bar, m_bar)
 
 
-# s2s digest: ad8400a3b0f29e46
+# s2s digest: 6301c058938eee92

@@ -25,76 +25,76 @@ def rk4_system_vjp(y, t_end: float, y_bar):
     if {y.shape, y_bar.shape} != {(2,)} or np.ndim(t_end):
         raise ValueError("expected y: f64[2], t_end: float, y_bar: f64[2]")
 
-    # numerics.py:145: h = t_end / steps
+    # numerics.py:144: h = t_end / steps
     h = t_end / 8.0
-    # numerics.py:148: k2 = f(y + h / 2 * k1)
+    # numerics.py:147: k2 = f(y + h / 2 * k1)
     ratio = h / 2.0
-    # numerics.py:151: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    # numerics.py:150: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
     ratio_1 = h / 6.0
-    # numerics.py:146: for _ in range(steps):
+    # numerics.py:145: for _ in range(steps):
     y = y.copy()
     y_steps = np.empty((8, 2))
     for i in range(8):
         y_steps[i] = y
-        # numerics.py:147: k1 = f(y)
+        # numerics.py:146: k1 = f(y)
         prey = y[0]
         predator = y[1]
         product = prey * predator
         k1 = np.array([prey - product, product - predator])
-        # numerics.py:148: k2 = f(y + h / 2 * k1)
+        # numerics.py:147: k2 = f(y + h / 2 * k1)
         y_1 = y + ratio * k1
         prey = y_1[0]
         predator = y_1[1]
         product = prey * predator
         k2 = np.array([prey - product, product - predator])
-        # numerics.py:149: k3 = f(y + h / 2 * k2)
+        # numerics.py:148: k3 = f(y + h / 2 * k2)
         y_1 = y + ratio * k2
         prey = y_1[0]
         predator = y_1[1]
         product = prey * predator
         k3 = np.array([prey - product, product - predator])
-        # numerics.py:150: k4 = f(y + h * k3)
+        # numerics.py:149: k4 = f(y + h * k3)
         y_1 = y + h * k3
         prey = y_1[0]
         predator = y_1[1]
         product = prey * predator
         k4 = np.array([prey - product, product - predator])
-        # numerics.py:151: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        # numerics.py:150: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         y = y + ratio_1 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
     # Backward, from the return value to the arguments.
-    # numerics.py:146: for _ in range(steps):
+    # numerics.py:145: for _ in range(steps):
     h_bar = 0.0
     y_bar = y_bar.copy()
     for y_1 in reversed(y_steps):
-        # numerics.py:147: k1 = f(y)
+        # numerics.py:146: k1 = f(y)
         prey = y_1[0]
         predator = y_1[1]
         product = prey * predator
         k1 = np.array([prey - product, product - predator])
-        # numerics.py:148: k2 = f(y + h / 2 * k1)
+        # numerics.py:147: k2 = f(y + h / 2 * k1)
         y_2 = y_1 + ratio * k1
         prey_1 = y_2[0]
         predator_1 = y_2[1]
         product = prey_1 * predator_1
         k2 = np.array([prey_1 - product, product - predator_1])
-        # numerics.py:149: k3 = f(y + h / 2 * k2)
+        # numerics.py:148: k3 = f(y + h / 2 * k2)
         y_2 = y_1 + ratio * k2
         prey_2 = y_2[0]
         predator_2 = y_2[1]
         product = prey_2 * predator_2
         k3 = np.array([prey_2 - product, product - predator_2])
-        # numerics.py:150: k4 = f(y + h * k3)
+        # numerics.py:149: k4 = f(y + h * k3)
         y_2 = y_1 + h * k3
         prey_3 = y_2[0]
         predator_3 = y_2[1]
         product = prey_3 * predator_3
         k4 = np.array([prey_3 - product, product - predator_3])
-        # numerics.py:151: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        # numerics.py:150: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         k4_bar = ratio_1 * y_bar
         product_bar = y_bar @ (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         k3_bar = 2.0 * k4_bar
-        # numerics.py:150: k4 = f(y + h * k3)
+        # numerics.py:149: k4 = f(y + h * k3)
         predator_bar = prey_3 * k4_bar[1] - k4_bar[1]
         prey_bar = k4_bar[1] * predator_3 + k4_bar[0]
         predator_bar -= prey_3 * k4_bar[0]
@@ -105,7 +105,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         y_bar += y_bar_1
         k3_bar_1 = k3_bar + h * y_bar_1
         h_bar_1 = 0.16666666666666666 * product_bar + y_bar_1 @ k3
-        # numerics.py:149: k3 = f(y + h / 2 * k2)
+        # numerics.py:148: k3 = f(y + h / 2 * k2)
         predator_bar = prey_2 * k3_bar_1[1] - k3_bar_1[1]
         prey_bar = k3_bar_1[1] * predator_2 + k3_bar_1[0]
         predator_bar -= prey_2 * k3_bar_1[0]
@@ -116,7 +116,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         y_bar += y_bar_1
         k2_bar = k3_bar + ratio * y_bar_1
         h_bar_1 += 0.5 * (y_bar_1 @ k2)
-        # numerics.py:148: k2 = f(y + h / 2 * k1)
+        # numerics.py:147: k2 = f(y + h / 2 * k1)
         predator_bar = prey_1 * k2_bar[1] - k2_bar[1]
         prey_bar = k2_bar[1] * predator_1 + k2_bar[0]
         predator_bar -= prey_1 * k2_bar[0]
@@ -127,17 +127,17 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         y_bar += y_bar_1
         k1_bar = k4_bar + ratio * y_bar_1
         h_bar = h_bar + h_bar_1 + 0.5 * (y_bar_1 @ k1)
-        # numerics.py:147: k1 = f(y)
+        # numerics.py:146: k1 = f(y)
         predator_bar = prey * k1_bar[1] - k1_bar[1]
         prey_bar = k1_bar[1] * predator + k1_bar[0]
         predator_bar -= prey * k1_bar[0]
         prey_bar -= k1_bar[0] * predator
         y_bar[1] += predator_bar
         y_bar[0] += prey_bar
-    # numerics.py:145: h = t_end / steps
+    # numerics.py:144: h = t_end / steps
     t_end_bar = 0.125 * h_bar
 
     return y, (y_bar, t_end_bar)
 
 
-# s2s digest: 31ecc37f5a3da0fb
+# s2s digest: 3f8591f30a495669

@@ -20,54 +20,54 @@ def simpson_value_and_grad(a: float, b: float):
         value: float
         (a_bar, b_bar): float64[], float64[]
     """
-    # numerics.py:102: h = (b - a) / n
+    # numerics.py:101: h = (b - a) / n
     h = (b - a) / 10.0
-    # numerics.py:103: total = math.exp(-a * a) + math.exp(-b * b)
+    # numerics.py:102: total = math.exp(-a * a) + math.exp(-b * b)
     exp = math.exp(-a * a)
     exp_1 = math.exp(-b * b)
     total = exp + exp_1
-    # numerics.py:104: for k in range(1, n):
+    # numerics.py:103: for k in range(1, n):
     for i in range(9):
         sum_1 = i + 1
-        # numerics.py:105: x = a + k * h
+        # numerics.py:104: x = a + k * h
         x = a + sum_1 * h
-        # numerics.py:106: if k % 2 == 1:
+        # numerics.py:105: if k % 2 == 1:
         if sum_1 % 2 == 1:
-            # numerics.py:107: total += 4.0 * math.exp(-x * x)
+            # numerics.py:106: total += 4.0 * math.exp(-x * x)
             total += 4.0 * math.exp(-x * x)
         else:
-            # numerics.py:109: total += 2.0 * math.exp(-x * x)
+            # numerics.py:108: total += 2.0 * math.exp(-x * x)
             total += 2.0 * math.exp(-x * x)
-    # numerics.py:110: return total * h / 3.0
+    # numerics.py:109: return total * h / 3.0
     value = total * h / 3.0
 
     # Backward, from the return value to the arguments.
-    # numerics.py:110: return total * h / 3.0
+    # numerics.py:109: return total * h / 3.0
     ratio_bar = 1.0 / 3.0
-    # numerics.py:104: for k in range(1, n):
+    # numerics.py:103: for k in range(1, n):
     total_bar = ratio_bar * h
     h_bar = 0.0
     a_bar = 0.0
     for i in reversed(range(9)):
         k = 1 + i
-        # numerics.py:105: x = a + k * h
+        # numerics.py:104: x = a + k * h
         converted_k = float(k)
         x = a + converted_k * h
-        # numerics.py:106: if k % 2 == 1:
+        # numerics.py:105: if k % 2 == 1:
         if k % 2 == 1:
-            # numerics.py:107: total += 4.0 * math.exp(-x * x)
+            # numerics.py:106: total += 4.0 * math.exp(-x * x)
             x_bar = -8.0 * x * total_bar * math.exp(-x * x)
         else:
-            # numerics.py:109: total += 2.0 * math.exp(-x * x)
+            # numerics.py:108: total += 2.0 * math.exp(-x * x)
             x_bar = -4.0 * x * total_bar * math.exp(-x * x)
         a_bar += x_bar
-        # numerics.py:104: for k in range(1, n):
+        # numerics.py:103: for k in range(1, n):
         h_bar += converted_k * x_bar
     h_bar = total * ratio_bar + h_bar
-    # numerics.py:103: total = math.exp(-a * a) + math.exp(-b * b)
+    # numerics.py:102: total = math.exp(-a * a) + math.exp(-b * b)
     product_bar = a * total_bar * exp
     a_bar = a_bar - product_bar - product_bar
-    # numerics.py:102: h = (b - a) / n
+    # numerics.py:101: h = (b - a) / n
     ratio_bar = h_bar / 10.0
     b_bar = ratio_bar - 2.0 * b * total_bar * exp_1
     a_bar -= ratio_bar
@@ -75,4 +75,4 @@ def simpson_value_and_grad(a: float, b: float):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 42293e3bc90e5465
+# s2s digest: ac1a4c03426a060a

@@ -28,10 +28,10 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     if np.ndim(x) or n < 3:
         raise ValueError("expected xs: f64[n], ys: f64[m], x: float, n >= 3")
 
-    # numerics.py:381: i = 0
+    # numerics.py:380: i = 0
     i = 0
     while True:
-        # numerics.py:382: while i < len(xs) - 2 and xs[i + 1] < x:
+        # numerics.py:381: while i < len(xs) - 2 and xs[i + 1] < x:
         below = i < n - 2
         if below:
             cond = xs[i + 1] < x
@@ -39,26 +39,26 @@ def table_lookup_value_and_grad(xs, ys, x: float):
             cond = below
         if not cond:
             break
-        # numerics.py:383: i += 1
+        # numerics.py:382: i += 1
         i += 1
-    # numerics.py:384: t = (x - xs[i]) / (xs[i + 1] - xs[i])
+    # numerics.py:383: t = (x - xs[i]) / (xs[i + 1] - xs[i])
     items = xs[i]
     sum_1 = i + 1
     difference = xs[sum_1] - items
     t = (x - items) / difference
-    # numerics.py:385: return ys[i] * (1.0 - t) + ys[i + 1] * t
+    # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
     items = ys[i]
     difference_1 = 1.0 - t
     t_bar = ys[sum_1]
     value = items * difference_1 + t_bar * t
 
     # Backward, from the return value to the arguments.
-    # numerics.py:385: return ys[i] * (1.0 - t) + ys[i + 1] * t
+    # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
     t_bar = t_bar - items
     ys_bar = np.zeros(ys.shape)
     ys_bar[sum_1] = t
     ys_bar[i] += difference_1
-    # numerics.py:384: t = (x - xs[i]) / (xs[i + 1] - xs[i])
+    # numerics.py:383: t = (x - xs[i]) / (xs[i + 1] - xs[i])
     x_bar = t_bar / difference
     product_bar = -t * x_bar
     xs_bar = np.zeros(xs.shape)
@@ -68,4 +68,4 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     return value, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: a98b8cb8a9e59b46
+# s2s digest: 6005697192c6cf00

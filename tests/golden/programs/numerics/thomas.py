@@ -40,18 +40,18 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
             "y_bar: f64[p], p >= 2"
         )
 
-    # numerics.py:343: c = np.zeros(n - 1)
+    # numerics.py:342: c = np.zeros(n - 1)
     c = np.zeros(p - 1)
-    # numerics.py:344: d = np.zeros(n)
+    # numerics.py:343: d = np.zeros(n)
     d = np.zeros(p)
-    # numerics.py:345: c[0] = upper[0] / diagonal[0]
+    # numerics.py:344: c[0] = upper[0] / diagonal[0]
     ratio = upper[0] / diagonal[0]
     c[0] = ratio
-    # numerics.py:346: d[0] = b[0] / diagonal[0]
+    # numerics.py:345: d[0] = b[0] / diagonal[0]
     ratio_1 = b[0] / diagonal[0]
     d_1 = d.copy()
     d_1[0] = ratio_1
-    # numerics.py:347: for i in range(1, n):
+    # numerics.py:346: for i in range(1, n):
     operand = p - 1
     items_steps = np.empty(p - 1)
     items_1_steps = np.empty(p - 1)
@@ -61,21 +61,21 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     m_steps = np.empty(p - 1)
     for i in range(p - 1):
         sum_1 = i + 1
-        # numerics.py:348: m = diagonal[i] - lower[i - 1] * c[i - 1]
+        # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
         difference = sum_1 - 1
         items = lower[difference]
         items_1 = c[difference]
         m = diagonal[sum_1] - items * items_1
-        # numerics.py:349: if i < n - 1:
+        # numerics.py:348: if i < n - 1:
         if sum_1 < operand:
-            # numerics.py:350: c[i] = upper[i] / m
+            # numerics.py:349: c[i] = upper[i] / m
             cond = upper[sum_1] / m
             c_1 = c.copy()
             c_1[sum_1] = cond
             c = c_1
         else:
             cond = np.zeros((), dtype=np.float64)
-        # numerics.py:351: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
+        # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
         items_2 = d_1[difference]
         ratio_2 = (b[sum_1] - items * items_2) / m
         d_1[sum_1] = ratio_2
@@ -85,15 +85,15 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         items_2_steps[i] = items_2
         ratio_2_steps[i] = ratio_2
         m_steps[i] = m
-    # numerics.py:353: x[-1] = d[-1]
+    # numerics.py:352: x[-1] = d[-1]
     x = d.copy()
     x[-1] = d_1[-1]
-    # numerics.py:354: for i in range(n - 2, -1, -1):
+    # numerics.py:353: for i in range(n - 2, -1, -1):
     i = p - 2
     items_steps_1 = np.empty(p - 1)
     items_2_steps_1 = np.empty(p - 1)
     for j in range(p - 1):
-        # numerics.py:355: x[i] = d[i] - c[i] * x[i + 1]
+        # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
         items = c[i]
         items_2 = x[i + 1]
         x[i] = d_1[i] - items * items_2
@@ -102,14 +102,14 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         items_2_steps_1[j] = items_2
 
     # Backward, from the return value to the arguments.
-    # numerics.py:354: for i in range(n - 2, -1, -1):
+    # numerics.py:353: for i in range(n - 2, -1, -1):
     operand = p - 2
     d_bar = np.zeros(p)
     c_bar = np.zeros(p - 1)
     x_bar = y_bar.copy()
     for i in reversed(range(p - 1)):
         i_1 = operand - i
-        # numerics.py:355: x[i] = d[i] - c[i] * x[i + 1]
+        # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
         x_bar_1 = x_bar.copy()
         x_bar_1[i_1] = 0.0
         items_bar = x_bar[i_1]
@@ -117,10 +117,10 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         c_bar[i_1] -= items_bar * items_2_steps_1[i]
         d_bar[i_1] += items_bar
         x_bar = x_bar_1
-    # numerics.py:353: x[-1] = d[-1]
+    # numerics.py:352: x[-1] = d[-1]
     d_bar_1 = d_bar.copy()
     d_bar_1[-1] += x_bar[-1]
-    # numerics.py:347: for i in range(1, n):
+    # numerics.py:346: for i in range(1, n):
     operand = p - 1
     diagonal_bar = np.zeros(m_size)
     lower_bar = np.zeros(n)
@@ -130,7 +130,7 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     for i in reversed(range(p - 1)):
         m = m_steps[i]
         i_1 = 1 + i
-        # numerics.py:351: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
+        # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
         d_bar_2 = d_bar.copy()
         d_bar_2[i_1] = 0.0
         ratio_bar = d_bar[i_1] / m
@@ -140,10 +140,10 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         lower_bar_1 = np.zeros(lower.shape)
         lower_bar_1[difference] = -ratio_bar * items_2_steps[i]
         b_bar[i_1] += ratio_bar
-        # numerics.py:349: if i < n - 1:
+        # numerics.py:348: if i < n - 1:
         cond = cond_steps[i]
         if i_1 < operand:
-            # numerics.py:350: c[i] = upper[i] / m
+            # numerics.py:349: c[i] = upper[i] / m
             c_bar_1 = c_bar.copy()
             c_bar_1[i_1] = 0.0
             ratio_bar_1 = c_bar[i_1] / m
@@ -157,7 +157,7 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         upper_bar += upper_bar_1
         product_bar = ratio_2_steps[i] * ratio_bar
         m_bar_1 = m_bar - product_bar
-        # numerics.py:348: m = diagonal[i] - lower[i - 1] * c[i - 1]
+        # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
         c_bar_1 = c_bar.copy()
         c_bar_1[difference] += negated_bar * m_bar_1
         lower_bar += lower_bar_1
@@ -165,11 +165,11 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         diagonal_bar[i_1] += m_bar_1
         c_bar = c_bar_1
         d_bar = d_bar_2
-    # numerics.py:346: d[0] = b[0] / diagonal[0]
+    # numerics.py:345: d[0] = b[0] / diagonal[0]
     ratio_bar = d_bar[0] / diagonal[0]
     b_bar_1 = b_bar.copy()
     b_bar_1[0] += ratio_bar
-    # numerics.py:345: c[0] = upper[0] / diagonal[0]
+    # numerics.py:344: c[0] = upper[0] / diagonal[0]
     ratio_bar_1 = c_bar[0] / diagonal[0]
     diagonal_bar_1 = diagonal_bar.copy()
     diagonal_bar_1[0] += -ratio_1 * ratio_bar - ratio * ratio_bar_1
@@ -179,4 +179,4 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     return x, (lower_bar, diagonal_bar_1, upper_bar_1, b_bar_1)
 
 
-# s2s digest: b3fd1079f99d70e4
+# s2s digest: 75236a7dc1c2dd3e

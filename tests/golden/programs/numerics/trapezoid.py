@@ -25,20 +25,20 @@ def trapezoid_value_and_grad(f_values, h: float):
     if np.ndim(h) or n < 3:
         raise ValueError("expected f_values: f64[n], h: float, n >= 3")
 
-    # numerics.py:90: total = 0.5 * (f_values[0] + f_values[-1])
+    # numerics.py:89: total = 0.5 * (f_values[0] + f_values[-1])
     total = 0.5 * (f_values[0] + f_values[-1])
-    # numerics.py:91: for value in f_values[1:-1]:
+    # numerics.py:90: for value in f_values[1:-1]:
     for i in range(n - 2):
-        # numerics.py:92: total += value
+        # numerics.py:91: total += value
         total += f_values[i + 1]
-    # numerics.py:93: return total * h
+    # numerics.py:92: return total * h
     value = total * h
 
     # Backward, from the return value to the arguments.
-    # numerics.py:91: for value in f_values[1:-1]:
+    # numerics.py:90: for value in f_values[1:-1]:
     f_values_bar = np.zeros(f_values.shape)
     f_values_bar[1:-1] = h
-    # numerics.py:90: total = 0.5 * (f_values[0] + f_values[-1])
+    # numerics.py:89: total = 0.5 * (f_values[0] + f_values[-1])
     product_bar = 0.5 * h
     f_values_bar[-1] += product_bar
     f_values_bar[0] += product_bar
@@ -46,4 +46,4 @@ def trapezoid_value_and_grad(f_values, h: float):
     return value, (f_values_bar, total)
 
 
-# s2s digest: 89a17dda7a907310
+# s2s digest: 23ef9ba9901acca3
