@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -233,16 +234,18 @@ class JvpFunction(Transformed):
 
     @property
     def signature(self) -> inspect.Signature:
-        return _with_parameters(signature(self.fun), self._dots(signature(self.fun)))
+        return _with_parameters(signature(self.fun), self.dots)
 
-    def _dots(self, inner: inspect.Signature) -> list[str]:
+    @property
+    def dots(self) -> list[str]:
+        """The parameters that are directions."""
+        inner = signature(self.fun)
         parameters = [Parameter(name, Static(None)) for name in inner.parameters]
         positions = selected(parameters, self.argnums, "jvp")
-        return [f"{parameters[position].name}_dot" for position in positions]
+        return [_free(f"{parameters[position].name}_dot", inner) for position in positions]
 
     def trace(self, arguments: Arguments) -> Traced:
-        inner = signature(self.fun)
-        dots = self._dots(inner)
+        dots = self.dots
         traced = trace(self.fun, {k: v for k, v in arguments.items() if k not in dots})
         what = f"the directional derivative of `{function_name(self.fun)}`"
         positions = selected(traced.parameters, self.argnums, what)
@@ -251,8 +254,8 @@ class JvpFunction(Transformed):
         closed, out_active = jvp_pass(traced.closed, active)
         num_outs, num_values = len(out_active), value.num_leaves
         directions = [
-            Parameter(f"{traced.parameters[p].name}_dot", traced.parameters[p].type)
-            for p in positions
+            Parameter(dot, traced.parameters[p].type)
+            for dot, p in zip(dots, positions, strict=True)
         ]
         parameters = _insert(traced.parameters, directions)
         slices = traced.parameter_slices()
@@ -292,7 +295,7 @@ class JvpFunction(Transformed):
         )
 
     def describe(self, traced: Traced) -> str:
-        dots = [f"`{name}`" for name in self._dots(signature(self.fun))]
+        dots = [f"`{name}`" for name in self.dots]
         along = dots[0] if len(dots) == 1 else f"({', '.join(dots)})"
         return f"Value of `{function_name(self.fun)}`, and its derivative along {along}."
 
@@ -313,10 +316,16 @@ class VjpFunction(Transformed):
 
     @property
     def signature(self) -> inspect.Signature:
-        return _with_parameters(signature(self.fun), ["y_bar"])
+        return _with_parameters(signature(self.fun), [self.bar])
+
+    @property
+    def bar(self) -> str:
+        """The parameter that is the cotangent of the value."""
+        return _free("y_bar", signature(self.fun))
 
     def trace(self, arguments: Arguments) -> Traced:
-        traced = trace(self.fun, {k: v for k, v in arguments.items() if k != "y_bar"})
+        bar = self.bar
+        traced = trace(self.fun, {k: v for k, v in arguments.items() if k != bar})
         what = f"the pullback of `{function_name(self.fun)}`"
         positions = selected(traced.parameters, self.argnums, what)
         active = active_inputs(traced, positions, what)
@@ -327,7 +336,7 @@ class VjpFunction(Transformed):
         with_cotangent = [*inexact, *[False] * (num_outs - num_values)]
         closed, _ = vjp_pass(traced.closed, active, with_cotangent)
         leaves = [a if on else Static(None) for a, on in zip(y_avals, inexact, strict=True)]
-        y_bar = Parameter("y_bar", unflatten(value, leaves))
+        y_bar = Parameter(bar, unflatten(value, leaves))
         parameters = _insert(traced.parameters, [y_bar])
         num_inputs = len(traced.closed.in_avals)
 
@@ -336,15 +345,15 @@ class VjpFunction(Transformed):
                 zip([p.name for p in parameters], _split(args, parameters), strict=True)
             )
             primals = [x for p in traced.parameters for x in by_parameter[p.name]]
-            return inline(closed, *primals, *by_parameter["y_bar"])
+            return inline(closed, *primals, *by_parameter[bar])
 
         names = [var.name for var in closed.jaxpr.invars]
         inputs = dict(
             zip([p.name for p in traced.parameters], _split(names, traced.parameters), strict=True)
         )
-        inputs["y_bar"] = [name or "y_bar" for name in names[num_inputs:]]
-        if len(inputs["y_bar"]) == 1:
-            inputs["y_bar"] = ["y_bar"]
+        inputs[bar] = [name or bar for name in names[num_inputs:]]
+        if len(inputs[bar]) == 1:
+            inputs[bar] = [bar]
         made = make(
             fun,
             [leaf for parameter in parameters for leaf in parameter.leaves],
@@ -360,13 +369,19 @@ class VjpFunction(Transformed):
         )
 
     def describe(self, traced: Traced) -> str:
-        inner = tuple(p for p in traced.parameters if p.name != "y_bar")
+        inner = tuple(p for p in traced.parameters if p.name != self.bar)
         own = dataclasses.replace(traced, parameters=inner)
         wrt = _wrt(own, selected(inner, self.argnums, "vjp"))
         return (
             f"Value of `{function_name(self.fun)}`, "
-            f"and the cotangent `y_bar` of it pulled back to {wrt}."
+            f"and the cotangent `{self.bar}` of it pulled back to {wrt}."
         )
+
+
+def _free(name: str, inner: inspect.Signature) -> str:
+    """The name, or the first of those numbered after it that no parameter has."""
+    candidates = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(1)))
+    return next(free for free in candidates if free not in inner.parameters)
 
 
 def _insert(parameters: Sequence[Parameter], new: Sequence[Parameter]) -> list[Parameter]:

@@ -109,7 +109,7 @@ def _(fun: JvpFunction, run: Run, inner: Run, args: Values, findings: Findings) 
     inner_args = inner_arguments(fun, args)
     value, value_dot = _without_auxiliary(fun, run(args), inner(inner_args), findings)
     findings.compare_types("the derivative", value_dot, value)
-    direction = {name: args[f"{name}_dot"] for name in _wrt(fun)}
+    direction = {name: args[dot] for name, dot in zip(_wrt(fun), fun.dots, strict=True)}
     line = _line(inner, inner_args, direction, _value_of(fun))
     what = "the derivative along the given direction"
     findings.compare_slopes(what, _flat(value_dot), line, _width(value_dot))
@@ -119,7 +119,7 @@ def _(fun: JvpFunction, run: Run, inner: Run, args: Values, findings: Findings) 
 def _(fun: VjpFunction, run: Run, inner: Run, args: Values, findings: Findings) -> None:
     inner_args = inner_arguments(fun, args)
     _, bars = _without_auxiliary(fun, run(args), inner(inner_args), findings)
-    y_bar, by_name = _flat(args["y_bar"]), _by_name(fun, bars)
+    y_bar, by_name = _flat(args[fun.bar]), _by_name(fun, bars)
     findings.compare_types("the cotangent", by_name, {name: args[name] for name in by_name})
 
     def weighted(result: Any) -> Any:

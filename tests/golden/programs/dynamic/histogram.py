@@ -31,10 +31,9 @@ def histogram_vjp(xs, weights, y_bar):
     # dynamic.py:170: for x, w in zip(xs, weights):
     k_steps = []
     for x, w in zip(xs, weights):
-        # dynamic.py:171: k = 0
+        # dynamic.py:172: while k < 3 and x > 0.25 * (k + 1):
         k = 0
         while True:
-            # dynamic.py:172: while k < 3 and x > 0.25 * (k + 1):
             below = k < 3
             if below:
                 cond = x > 0.25 * (k + 1)
@@ -61,4 +60,4 @@ def histogram_vjp(xs, weights, y_bar):
     return counts, (xs_bar, weights_bar)
 
 
-# s2s digest: 1349cd9b6388962b
+# s2s digest: 10fe447bb01ec393

@@ -23,9 +23,11 @@ def pairwise_value_and_grad(points):
 
     # dynamic.py:229: for i in range(n):
     energy = 0.0
+    i_steps = np.empty(n, dtype=int)
     for i in range(n):
         # dynamic.py:230: for j in range(i + 1, n):
-        j = i + 1
+        sum_1 = i + 1
+        j = sum_1
         while j < n:
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
             r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
@@ -34,14 +36,15 @@ def pairwise_value_and_grad(points):
                 # dynamic.py:233: energy += (1.0 - r) ** 2
                 energy = energy + (1.0 - r) ** 2
             j = j + 1
+        i_steps[i] = sum_1
 
     # Backward, from the return value to the arguments.
     # dynamic.py:229: for i in range(n):
     points_bar = np.zeros((n, m))
     for i in reversed(range(n)):
+        i_1 = i_steps[i]
         # dynamic.py:230: for j in range(i + 1, n):
-        sum_1 = i + 1
-        j = sum_1
+        j = i_1
         difference_steps = []
         r_steps = []
         while j < n:
@@ -55,7 +58,7 @@ def pairwise_value_and_grad(points):
         points_bar_1 = np.zeros((n, m))
         for j in reversed(range(len(difference_steps))):
             r = r_steps[j]
-            j_1 = sum_1 + j
+            j_1 = i_1 + j
             # dynamic.py:232: if r < 1.0:
             if r < 1.0:
                 # dynamic.py:233: energy += (1.0 - r) ** 2
@@ -71,4 +74,4 @@ def pairwise_value_and_grad(points):
     return energy, points_bar
 
 
-# s2s digest: 55979ebc5dc7cf99
+# s2s digest: a6a1737eedf9d08d

@@ -23,7 +23,7 @@ def water_level_value_and_grad(heights):
     if n < 2:
         raise ValueError("expected heights: f64[n], n >= 2")
 
-    # dynamic.py:301: left, right, water = 0.0, 0.0, 0.0
+    # dynamic.py:302: while i <= j:
     i = 0
     j = n - 1
     left = 0.0
@@ -62,7 +62,7 @@ def water_level_value_and_grad(heights):
         cond_steps.append(cond)
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:301: left, right, water = 0.0, 0.0, 0.0
+    # dynamic.py:302: while i <= j:
     heights_bar = np.zeros(n)
     left_bar = 0.0
     right_bar = 0.0
@@ -98,4 +98,4 @@ def water_level_value_and_grad(heights):
     return water, heights_bar
 
 
-# s2s digest: c68834b20c355a4d
+# s2s digest: 1d4400216176b35f

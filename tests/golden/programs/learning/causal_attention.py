@@ -24,13 +24,12 @@ def causal_attention_value_and_grad(x):
     # learning.py:112: scores = x @ x.T
     scores = x @ x.T
     # learning.py:114: mask = np.tril(np.ones((n, n), dtype=bool))
-    mask = np.where(np.arange(n)[:, None] >= np.arange(n), True, False)
+    mask = np.tril(np.full((n, n), True))
     # learning.py:115: scores[~mask] = -1e9
     opposite_mask = ~mask
     scores = np.where(opposite_mask, -1000000000.0, scores)
     # learning.py:116: weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    largest_scores = scores.max(axis=1)
-    weights = np.exp(scores - largest_scores[:, None])
+    weights = np.exp(scores - scores.max(axis=1)[:, None])
     # learning.py:117: weights /= weights.sum(axis=1, keepdims=True)
     total_weights = weights.sum(axis=1)
     weights_1 = weights / total_weights[:, None]
@@ -46,18 +45,12 @@ def causal_attention_value_and_grad(x):
     # learning.py:117: weights /= weights.sum(axis=1, keepdims=True)
     weights_bar = weights_bar / total_weights[:, None]
     weights_bar -= np.vecdot(weights_1, weights_bar)[:, None]
-    # learning.py:116: weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    scores_bar = weights_bar * weights
-    converted = (scores == largest_scores[:, None]).astype(float)
-    scores_bar -= (
-        scores_bar.sum(axis=1)[:, None] * converted / converted.sum(axis=1)[:, None]
-    )
     # learning.py:115: scores[~mask] = -1e9
-    scores_bar = np.where(opposite_mask, 0.0, scores_bar)
+    scores_bar = np.where(opposite_mask, 0.0, weights_bar * weights)
     # learning.py:112: scores = x @ x.T
     x_bar = x_bar + scores_bar.T @ x + scores_bar @ x
 
     return value, x_bar
 
 
-# s2s digest: 792bbd4732343fda
+# s2s digest: bc49aedf0c420d28

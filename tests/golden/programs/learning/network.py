@@ -32,12 +32,8 @@ def network_value_and_grad(params, x):
     params_0_0, params_0_1, params_1_0 = params[0][0], params[0][1], params[1][0]
     params_1_1 = params[1][1]
     n, m = params_0_0.shape
-    if (params_0_1.shape, params_1_0.shape, params_1_1.shape, x.shape) != (
-        (n,),
-        (1, n),
-        (1,),
-        (m,),
-    ):
+    shapes = params_0_1.shape, params_1_0.shape, params_1_1.shape, x.shape
+    if shapes != ((n,), (1, n), (1,), (m,)):
         raise ValueError(
             "expected params: [(f64[n, m], f64[n]), (f64[1, n], f64[1])], x: f64[m]"
         )
@@ -63,4 +59,4 @@ def network_value_and_grad(params, x):
     )
 
 
-# s2s digest: e43891eebb01f11d
+# s2s digest: 90e4b29bec64e9f2

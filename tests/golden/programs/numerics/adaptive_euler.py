@@ -20,7 +20,7 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
     Returns:
         (y, rate_bar): floats
     """
-    # numerics.py:160: t, y, h = 0.0, 1.0, 0.1
+    # numerics.py:161: while t < 1.0:
     t = 0.0
     h = 0.1
     y = 1.0
@@ -58,7 +58,7 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
         h = h_1
 
     # Backward, from the return value to the arguments.
-    # numerics.py:160: t, y, h = 0.0, 1.0, 0.1
+    # numerics.py:161: while t < 1.0:
     rate_bar = 0.0
     y_bar = 1.0
     for h, y_1 in zip(reversed(h_steps), reversed(y_steps)):
@@ -85,4 +85,4 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
     return y, rate_bar
 
 
-# s2s digest: 704e68bbc8472738
+# s2s digest: 1cb8f831d5714171

@@ -22,6 +22,7 @@ def arithmetic_geometric_mean_value_and_grad(
         a: float
         (a_bar, b_bar): floats
     """
+    # numerics.py:195: while abs(a - b) > 1e-12:
     a_steps = []
     b_steps = [b]
     while abs(a - b) > 1e-12:
@@ -33,6 +34,7 @@ def arithmetic_geometric_mean_value_and_grad(
         a = a_1
 
     # Backward, from the return value to the arguments.
+    # numerics.py:195: while abs(a - b) > 1e-12:
     a_bar = 1.0
     b_bar = 0.0
     for i in reversed(range(len(a_steps))):
@@ -45,4 +47,4 @@ def arithmetic_geometric_mean_value_and_grad(
     return a, (a_bar, b_bar)
 
 
-# s2s digest: 252b72fd220a8a74
+# s2s digest: 7628cdf08499361d

@@ -23,6 +23,7 @@ def bisection_value_and_grad(a: float):
     """
     # numerics.py:15: low, high = 0.0, max(1.0, a)
     high = np.maximum(1.0, a)
+    # numerics.py:16: while high - low > 1e-3:
     low = 0.0
     middle_steps = []
     while high - low > 0.001:
@@ -63,7 +64,7 @@ def bisection_value_and_grad(a: float):
     x_bar = x_bar - 6.0 * x * ratio * ratio_bar_3 + product * ratio_bar_3
     # numerics.py:22: x = 0.5 * (low + high)
     low_bar = 0.5 * x_bar
-    # numerics.py:15: low, high = 0.0, max(1.0, a)
+    # numerics.py:16: while high - low > 1e-3:
     high_bar = low_bar
     for middle in reversed(middle_steps):
         # numerics.py:18: if middle**3 < a:
@@ -76,9 +77,10 @@ def bisection_value_and_grad(a: float):
         product_bar = 0.5 * middle_bar
         low_bar += product_bar
         high_bar = high_bar + product_bar
+    # numerics.py:15: low, high = 0.0, max(1.0, a)
     a_bar += np.where(a > 1.0, high_bar, 0.0)
 
     return x_4, a_bar
 
 
-# s2s digest: 8a05040d8c84d02f
+# s2s digest: b9b857cec1f5bd23

@@ -18,7 +18,7 @@ def exponential_series_value_and_grad(x: float):
     Returns:
         (total, x_bar): float, float64[]
     """
-    # numerics.py:182: term, total, n = 1.0, 1.0, 1
+    # numerics.py:183: while abs(term) > 1e-12:
     term = 1.0
     n = 1
     total = 1.0
@@ -33,7 +33,7 @@ def exponential_series_value_and_grad(x: float):
         n += 1
 
     # Backward, from the return value to the arguments.
-    # numerics.py:182: term, total, n = 1.0, 1.0, 1
+    # numerics.py:183: while abs(term) > 1e-12:
     x_bar = 0.0
     term_bar = 0.0
     for i in reversed(range(len(term_steps))):
@@ -43,11 +43,11 @@ def exponential_series_value_and_grad(x: float):
         # numerics.py:184: term *= x / n
         converted_n = float(n)
         term_bar_1 = term_bar * x / converted_n
-        # numerics.py:182: term, total, n = 1.0, 1.0, 1
+        # numerics.py:183: while abs(term) > 1e-12:
         x_bar = x_bar + term_steps[i] * term_bar / converted_n
         term_bar = term_bar_1
 
     return total, x_bar
 
 
-# s2s digest: e547632187073a9a
+# s2s digest: 0f3c22c1f29c2042

@@ -19,7 +19,7 @@ def fixed_point_value_and_grad(a: float) -> tuple[float, float]:
     Returns:
         (x, a_bar): floats
     """
-    # numerics.py:50: error = 1.0
+    # numerics.py:51: while error > 1e-10 and iterations < 200:
     error = 1.0
     iterations = 0
     x = 1.0
@@ -35,17 +35,17 @@ def fixed_point_value_and_grad(a: float) -> tuple[float, float]:
         x = x_1
 
     # Backward, from the return value to the arguments.
-    # numerics.py:50: error = 1.0
+    # numerics.py:51: while error > 1e-10 and iterations < 200:
     a_bar = 0.0
     x_bar = 1.0
     for x_1 in reversed(x_steps):
         # numerics.py:52: new = math.cos(a * x)
         product_bar = -x_bar * math.sin(a * x_1)
         x_bar = a * product_bar
-        # numerics.py:50: error = 1.0
+        # numerics.py:51: while error > 1e-10 and iterations < 200:
         a_bar += product_bar * x_1
 
     return x, a_bar
 
 
-# s2s digest: 5e54e5719ed5d89e
+# s2s digest: 7071d3bd51ea7436

@@ -28,10 +28,9 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     if np.ndim(x) or n < 3:
         raise ValueError("expected xs: f64[n], ys: f64[m], x: float, n >= 3")
 
-    # numerics.py:380: i = 0
+    # numerics.py:381: while i < len(xs) - 2 and xs[i + 1] < x:
     i = 0
     while True:
-        # numerics.py:381: while i < len(xs) - 2 and xs[i + 1] < x:
         below = i < n - 2
         if below:
             cond = xs[i + 1] < x
@@ -68,4 +67,4 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     return value, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: 6005697192c6cf00
+# s2s digest: dc29a7f1ab73eef0

@@ -27,7 +27,7 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     if u.dtype != np.float64:
         raise TypeError("expected u: f64[n], alpha: float, n >= 2")
 
-    # physics.py:75: steps = 0
+    # physics.py:76: while np.max(np.abs(u)) > 0.1 and steps < 100:
     steps = 0
     u_steps = []
     while (np.max(np.abs(u)) > 0.1) & (steps < 100):
@@ -44,7 +44,7 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     value = alpha_bar * alpha
 
     # Backward, from the return value to the arguments.
-    # physics.py:75: steps = 0
+    # physics.py:76: while np.max(np.abs(u)) > 0.1 and steps < 100:
     alpha_bar_1 = 0.0
     u_bar = np.full(n, alpha)
     for u in reversed(u_steps):
@@ -66,4 +66,4 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     return value, (u_bar, alpha_bar)
 
 
-# s2s digest: 00b47b9af532b16f
+# s2s digest: 0e7a7b19cd2296b0

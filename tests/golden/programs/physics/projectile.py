@@ -29,7 +29,7 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     vy = speed * sin
     # physics.py:19: vx_new = vx - dt * drag * v * vx
     product = 0.05 * drag
-    # physics.py:16: dt = 0.05
+    # physics.py:17: while True:
     return_1 = False
     carry = 0.0
     x = 0.0
@@ -68,7 +68,7 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
             carry = 0.0
 
     # Backward, from the return value to the arguments.
-    # physics.py:16: dt = 0.05
+    # physics.py:17: while True:
     drag_bar = 0.0
     carry_1 = 1.0
     vx_bar = 0.0
@@ -146,4 +146,4 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     return carry, (speed_bar, angle_bar, drag_bar)
 
 
-# s2s digest: c5ecc80144c183ba
+# s2s digest: 4a1cc05a6f21808a

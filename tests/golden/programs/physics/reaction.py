@@ -21,7 +21,7 @@ def reaction_value_and_grad(
         value: float
         (a_bar, b_bar, k_bar): floats
     """
-    # physics.py:160: elapsed = 0.0
+    # physics.py:161: while elapsed < 2.0 - 1e-9 and a > 0.05:
     elapsed = 0.0
     a_steps = []
     b_steps = []
@@ -40,7 +40,7 @@ def reaction_value_and_grad(
     value = a + 2.0 * b
 
     # Backward, from the return value to the arguments.
-    # physics.py:160: elapsed = 0.0
+    # physics.py:161: while elapsed < 2.0 - 1e-9 and a > 0.05:
     k_bar = 0.0
     a_bar = 1.0
     b_bar = 2.0
@@ -51,10 +51,10 @@ def reaction_value_and_grad(
         b_bar = 0.97 * b_bar + k * a * rate_bar
         product_bar = rate_bar * b
         a_bar += k * product_bar
-        # physics.py:160: elapsed = 0.0
+        # physics.py:161: while elapsed < 2.0 - 1e-9 and a > 0.05:
         k_bar += product_bar * a
 
     return value, (a_bar, b_bar, k_bar)
 
 
-# s2s digest: 5b046ee5f8892e07
+# s2s digest: 19718bd073e2ed52
