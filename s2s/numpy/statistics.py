@@ -67,10 +67,11 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) 
     axes = as_axes(axis, len(shape_of(value)), "np.mean")
     # Half precision is summed in single precision, and a single sum divided in double precision.
     is_half = kind == np.float16 and dtype is None
-    result = total(convert(value, FLOAT32 if is_half else kind), axes, keepdims=keepdims)
-    if is_half and not shape_of(result):
+    result = total(convert(value, FLOAT32 if is_half else kind), axes)
+    if is_half and not shape_of(with_kept_axes(result, axes, keepdims)):
         result = convert(result, FLOAT64)
-    return convert(divided_by_count(result, count_of(value, axes)), kind)
+    quotient = convert(divided_by_count(result, count_of(value, axes)), kind)
+    return with_kept_axes(quotient, axes, keepdims)
 
 
 @counterpart(np.var)
@@ -91,12 +92,13 @@ def var(
     kind = _as_mean(aval_of_operand(value).dtype, dtype)
     count = count_of(value, axes)
     if mean is None:
-        centre = divided_by_count(total(convert(value, kind), axes, keepdims=True), count)
+        centre = divided_by_count(total(convert(value, kind), axes), count)
+        centre = with_kept_axes(centre, axes, keepdims=True)
     else:
         centre = operand(mean, "np.var")
     deviations = square(subtract(value, centre))
-    result = total(convert(deviations, kind), axes, keepdims=keepdims)
-    return divided_by_count(result, _freedom(count, ddof))
+    result = total(convert(deviations, kind), axes)
+    return with_kept_axes(divided_by_count(result, _freedom(count, ddof)), axes, keepdims)
 
 
 @counterpart(np.std)

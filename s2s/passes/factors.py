@@ -8,17 +8,21 @@ difference instead of a sum with a factor of -1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from s2s.ir.check import check
+from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.passes.names import hand_on_names
 from s2s.primitive import Value
-from s2s.primitives.arithmetic import Mul, Neg, div, mul, neg, sub
+from s2s.primitives.arithmetic import Div, Mul, Neg, div, mul, neg, sub
 from s2s.primitives.contractions import dot_general
-from s2s.primitives.core import ReduceSum, fill
+from s2s.primitives.core import BroadcastInDim, ReduceSum, broadcast_in_dim, fill
 from s2s.primitives.families import add_any, defined_by, is_number
+from s2s.primitives.powers import IntegerPow, integer_pow
+from s2s.primitives.structural import number
 from s2s.trace import Tracer, aval, bind, copy_equation, make, walk
 
 
@@ -106,18 +110,123 @@ class Product:
 
     def compute(self) -> Value:
         """Append the equations of the product, numbers before arrays."""
-        coefficient, above, below = self.coefficient, self.numerators, self.denominators
+        coefficient = self.coefficient
+        above, below = _cancelled(self.numerators, self.denominators)
         if self.aval.shape:
+            front: Value | None = None
             cheap_above, above = _by_rank(above)
             cheap_below, below = _by_rank(below)
             if cheap_above or cheap_below:
                 front = _multiply(coefficient, cheap_above, cheap_below)
-                coefficient, above = 1.0, (front, *above)
+                coefficient = 1.0
+            repeated = _repeated(above, below)
+            if repeated is not None and (
+                front is not None or abs(coefficient) != 1.0 or len(repeated.factors) > 1
+            ):
+                front = repeated.times(coefficient, front, self.aval)
+                coefficient = 1.0
+                above, below = repeated.without(above), repeated.without(below)
+            if front is not None:
+                above = (front, *above)
         value = _multiply(coefficient, above, below)
         value = fill(_one(self.aval) if value is None else value, self.aval.shape)
         if self.name is not None:
             hand_on_names([value], [Var(self.aval, self.name)])
         return value
+
+
+def _cancelled(
+    above: Sequence[Value], below: Sequence[Value]
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The numerators and denominators with powers of one value collected, if it is below.
+
+    `a / x / x` stays, since `x**2` may underflow where `a / x` does not.
+    """
+    powers: dict[int, list[tuple[Value, Value, int]]] = {}
+    for factor, sign in (*[(f, 1) for f in above], *[(f, -1) for f in below]):
+        base, exponent = _power(factor)
+        powers.setdefault(_identity(base), []).append((factor, base, sign * exponent))
+    numerators, denominators = list(above), list(below)
+    for members in powers.values():
+        signs = {exponent > 0 for _, _, exponent in members}
+        if len(members) < 2 or signs == {True} or (signs == {False} and above):
+            continue
+        base, exponent = members[0][1], sum(exponent for _, _, exponent in members)
+        if all(_is(factor, members[0][0]) for factor, _, _ in members) and exponent < 0:
+            base, exponent = members[0][0], -len(members)
+        gone = {id(factor) for factor, _, _ in members}
+        numerators = [factor for factor in numerators if id(factor) not in gone]
+        denominators = [factor for factor in denominators if id(factor) not in gone]
+        if exponent > 0:
+            numerators.append(integer_pow(base, exponent))
+        elif exponent < 0:
+            denominators.append(integer_pow(base, -exponent))
+    return tuple(numerators), tuple(denominators)
+
+
+def _power(factor: Value) -> tuple[Value, int]:
+    """A factor as a positive integer power of another value."""
+    if isinstance(factor, Tracer):
+        found = defined_by(factor, IntegerPow, factor.builder.producer)
+        if found is not None and found[0].y > 0:
+            return found[1][0], found[0].y
+    return factor, 1
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    """Factors that repeat smaller arrays along the same axes, which are multiplied before that."""
+
+    kind: BroadcastInDim
+    factors: Mapping[int, Value]
+    """What is repeated, by the identity of the factor."""
+    numerators: Sequence[Value]
+    denominators: Sequence[Value]
+
+    def times(self, coefficient: float, front: Value | None, result: ShapedArray) -> Value:
+        """The product of them all, of a constant and of a number, repeated."""
+        above = self.numerators if front is None else [front, *self.numerators]
+        small = _multiply(coefficient, above, self.denominators)
+        assert small is not None
+        return broadcast_in_dim(small, result.shape, self.kind.broadcast_dimensions)
+
+    def without(self, factors: Sequence[Value]) -> tuple[Value, ...]:
+        """The other factors."""
+        return tuple(factor for factor in factors if id(factor) not in self.factors)
+
+
+def _repeated(above: Sequence[Value], below: Sequence[Value]) -> _Repeated | None:
+    """The factors that repeat a smaller array as the first such numerator does; None if none does
+    or if nothing else is left to multiply with."""
+    found = [(factor, _broadcast(factor)) for factor in (*above, *below)]
+    first = next((b for _, b in found[: len(above)] if b is not None), None)
+    if first is None:
+        return None
+    kind, shape = first[0], aval(first[1]).shape
+    factors = {
+        id(factor): b[1]
+        for factor, b in found
+        if b is not None and b[0] == kind and same_shape(aval(b[1]).shape, shape)
+    }
+    if len(factors) == len(found):
+        return None
+    return _Repeated(
+        kind,
+        factors,
+        [factors[id(factor)] for factor in above if id(factor) in factors],
+        [factors[id(factor)] for factor in below if id(factor) in factors],
+    )
+
+
+def _broadcast(factor: Value) -> tuple[BroadcastInDim, Value] | None:
+    """What a factor repeats, if it repeats an array."""
+    if not isinstance(factor, Tracer):
+        return None
+    found = defined_by(factor, BroadcastInDim, factor.builder.producer)
+    if found is None:
+        return None
+    kind, (x,) = found
+    return (kind, x) if aval(x).shape and not kind.adds_axes_of_size_1(aval(x)) else None
 
 
 def _by_rank(factors: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
@@ -182,7 +291,12 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
                 or eqn.primitive.name == "neg"
                 or any(isinstance(operand, Product) for operand in operands)
             ):
-                found = _product(eqn, operands)
+                # What is read only here need not be computed by itself.
+                parts = [
+                    _taken_apart(x) if isinstance(atom, Var) and uses[atom] == 1 else x
+                    for atom, x in zip(eqn.invars, operands, strict=True)
+                ]
+                found = _product(eqn, parts)
         if found is None:
             values = [_computed(operand) for operand in operands]
             if eqn.primitive.multiple_results or not eqn.invars:
@@ -235,7 +349,21 @@ def _factored(operand: Any) -> Product:
         negated = defined_by(operand, Neg, operand.builder.producer)
         if negated is not None:
             return Product(of, -1.0, (negated[1][0],))
+        filled = defined_by(operand, BroadcastInDim, operand.builder.producer)
+        if filled is not None and is_number(filled[1][0]):
+            return Product(of, float(number(filled[1][0])))
     return Product(of, 1.0, (operand,))
+
+
+def _taken_apart(operand: Any) -> Any:
+    """A multiple of a reciprocal, such as the user's `1 / x`, as a product; others as they are."""
+    if not isinstance(operand, Tracer):
+        return operand
+    found = defined_by(operand, Div, operand.builder.producer)
+    if found is None or not is_number(found[1][0]) or not number(found[1][0]):
+        return operand
+    above, below = found[1]
+    return Product(aval(operand), float(number(above)), (), (below,))
 
 
 def _product(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
@@ -374,7 +502,11 @@ def _same(a: Product, b: Product) -> bool:
 
 def _identities(factors: Sequence[Value]) -> list[int]:
     """Equal for the same factors in any order."""
-    return sorted(id(getattr(factor, "variable", factor)) for factor in factors)
+    return sorted(map(_identity, factors))
+
+
+def _identity(factor: Value) -> int:
+    return id(getattr(factor, "variable", factor))
 
 
 def _is(p: Value, q: Value) -> bool:

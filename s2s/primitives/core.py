@@ -6,6 +6,7 @@ them what moves a batch axis, sums a cotangent down to its operand, and writes a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -24,6 +25,7 @@ from s2s.primitives.conversion import (
 from s2s.primitives.structural import (
     Structural as Structural,
     defined_by as defined_by,
+    hand_on_name,
     is_number as is_number,
     number as number,
     operands_of as operands_of,
@@ -114,17 +116,34 @@ class BroadcastInDim(Structural):
         inner = defined_by(x, BroadcastInDim, producer)
         if inner is not None:
             primitive, (operand,) = inner
+            if primitive.adds_axes_of_size_1(aval(operand)):
+                hand_on_name(x, operand)
             axes = tuple(self.broadcast_dimensions[axis] for axis in primitive.broadcast_dimensions)
             return broadcast_in_dim(operand, self.shape, axes)
-        reshaped = defined_by(x, Reshape, producer)
-        if reshaped is not None:
-            # Axes of size 1 that were added to be broadcast.
-            operand = reshaped[1][0]
-            longer = [a for a, size in enumerate(aval(x).shape) if not same_size(size, 1)]
-            if same_shape(aval(operand).shape, [aval(x).shape[a] for a in longer]):
-                axes = tuple(self.broadcast_dimensions[a] for a in longer)
+        reshaped = producer(x)
+        if reshaped is not None and reshaped.primitive.name in ("reshape", "squeeze"):
+            (operand,) = operands_of(x, reshaped)
+            axes = self._axes_before_reshape(aval(operand).shape, aval(x).shape)
+            if axes is not None:
+                hand_on_name(x, operand)
                 return broadcast_in_dim(operand, self.shape, axes)
         return None
+
+    def _axes_before_reshape(self, before: Shape, after: Shape) -> list[int] | None:
+        """Which axes of the result those of an operand are, if it was reshaped from `before` to
+        `after` by axes of size 1 that came or went; None if it was not, or there is no place."""
+        longer = [axis for axis, size in enumerate(after) if not same_size(size, 1)]
+        if not same_shape(
+            [size for size in before if not same_size(size, 1)], [after[axis] for axis in longer]
+        ):
+            return None
+        places = [self.broadcast_dimensions[axis] for axis in longer]
+        axes: list[int] = []
+        for size in before:
+            is_one = same_size(size, 1)
+            axes.append(axes[-1] + 1 if is_one and axes else 0 if is_one else places.pop(0))
+        increasing = all(a < b for a, b in itertools.pairwise(axes))
+        return axes if increasing and axes[-1:] < [len(self.shape)] else None
 
     def adds_axes_of_size_1(self, x: ShapedArray) -> bool:
         """Whether no element of an operand of type `x` is repeated."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from s2s.ir.jaxpr import JaxprEqn, Literal
 from s2s.primitive import Primitive, Producer, Value, Zero
-from s2s.trace import Tracer, aval, bind, is_concrete, phase, tracer_of
+from s2s.trace import Tracer, aval, bind, is_concrete, named, phase, tracer_of
 
 Kind = TypeVar("Kind", bound=Primitive)
 
@@ -35,6 +35,12 @@ def defined_by(
     if eqn is None or not isinstance(eqn.primitive, kind):
         return None
     return eqn.primitive, operands_of(value, eqn)
+
+
+def hand_on_name(old: Value, new: Value) -> None:
+    """Give a value the name of one that it takes the place of, unless it has its own."""
+    if isinstance(old, Tracer) and old.variable.name is not None:
+        named(new, old.variable.name)
 
 
 def operands_of(value: Value, eqn: JaxprEqn) -> list[Value]:

@@ -117,3 +117,49 @@ def test_a_sum_of_products_is_an_inner_product() -> None:
     np.testing.assert_allclose(
         evaluate(collect_factors(backward(fun, f64(4), f64(4))), x, y)[0], 2.0 * (x @ y)
     )
+
+
+def test_powers_of_one_value_are_collected_if_it_is_a_denominator() -> None:
+    def fun(x, y):
+        cube = lax.integer_pow(x, 3)
+        return lax.div(lax.div(lax.mul(-3.0, lax.integer_pow(x, 2)), cube), cube)
+
+    before = backward(fun, f64(N), f64(N))
+    assert text(before) == (
+        "{ lambda ; a:f64[n] b:f64[n]. let\n"
+        "    c:f64[n] = integer_pow[y=4] a\n"
+        "    d:f64[n] = div -3.0:f64[] c\n"
+        "  in (d,) }"
+    )
+    # y / x**2 could be 0 / 0 where y / x / x is not.
+    assert "integer_pow" not in text(
+        backward(lambda x, y: lax.div(lax.div(y, x), x), f64(N), f64(N))
+    )
+
+
+def test_a_reciprocal_that_is_read_once_is_a_denominator() -> None:
+    before = backward(lambda x, y: lax.mul(lax.mul(2.0, y), lax.div(1.5, x)), f64(N), f64(N))
+    assert text(before) == (
+        "{ lambda ; a:f64[n] b:f64[n]. let\n"
+        "    c:f64[n] = mul 3.0:f64[] b\n"
+        "    d:f64[n] = div c a\n"
+        "  in (d,) }"
+    )
+
+
+def test_small_arrays_are_multiplied_before_they_are_repeated() -> None:
+    def fun(x, row, scale):
+        def repeated(value):
+            return lax.broadcast_in_dim(value, (N, 4), (1,))
+
+        return lax.div(lax.mul(lax.mul(2.0, x), repeated(row)), repeated(scale))
+
+    before = backward(fun, f64(N, 4), f64(4), f64(4))
+    assert text(before) == (
+        "{ lambda ; a:f64[n,4] b:f64[4] c:f64[4]. let\n"
+        "    d:f64[4] = mul 2.0:f64[] b\n"
+        "    e:f64[4] = div d c\n"
+        "    f:f64[n,4] = broadcast_in_dim[broadcast_dimensions=(1,)] e\n"
+        "    g:f64[n,4] = mul f a\n"
+        "  in (g,) }"
+    )

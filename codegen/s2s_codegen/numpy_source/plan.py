@@ -77,6 +77,7 @@ class Plan:
 
 def plan(jaxpr: Jaxpr, placed: Sequence[Placed]) -> Plan:
     """Decide for each equation whether it is a statement, and until when each value is needed."""
+    _hand_names_to_operands(placed)
     inlined = _candidates(jaxpr, placed)
     _keep_lines_short(placed, inlined)
     made = Plan(inlined=inlined)
@@ -84,6 +85,15 @@ def plan(jaxpr: Jaxpr, placed: Sequence[Placed]) -> Plan:
     _find_last_uses(jaxpr, made)
     _find_storage(placed, made)
     return made
+
+
+def _hand_names_to_operands(placed: Sequence[Placed]) -> None:
+    """Let a value have the name of its broadcast, which is not written on a line of its own."""
+    for p in placed:
+        if isinstance(p.eqn.primitive, BroadcastInDim) and p.eqn.phase == "primal":
+            (operand,), (var,) = p.eqn.invars, p.eqn.outvars
+            if isinstance(operand, Var) and operand.name is None and operand.aval.shape:
+                operand.name = var.name
 
 
 def _is_inlined(eqn: JaxprEqn, inlined: dict[Var, JaxprEqn]) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from s2s.ir.dims import Size, product, same_shape, same_size
+from s2s.ir.dims import Size, product, same_shape
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal
+from s2s.primitives.arithmetic import Div, Sub
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import (
     AxesReduction,
@@ -15,6 +18,7 @@ from s2s.primitives.core import (
     Reshape,
 )
 from s2s.primitives.creation import DimAsValue
+from s2s.primitives.powers import Sqrt, Square
 from s2s_codegen.numpy_source.expression import Expression, call
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.reductions import spell_over_axes
@@ -26,29 +30,96 @@ def is_said(eqn: JaxprEqn, function: str) -> bool:
     return eqn.phase == "primal" and re.search(rf"\b{function}\(", text) is not None
 
 
-def spell_mean(eqn: JaxprEqn, scope: Scope) -> Expression | None:
-    """`np.mean(x, axis=...)` for the quotient of a sum and the number of its terms."""
+@dataclass(frozen=True)
+class _Statistic:
+    """A call such as `np.std(x, axis=0, ddof=1)`."""
+
+    function: str
+    x: Atom
+    axes: tuple[int, ...]
+    arguments: tuple[str, ...] = ()
+
+    def spell(self, eqn: JaxprEqn, scope: Scope, *more: str) -> Expression:
+        x = scope.whole(self.x)
+        arguments = (*self.arguments, *more)
+        return spell_over_axes(self.function, eqn, x, self.axes, self.x.aval.ndim, *arguments)
+
+
+def spell_statistic(eqn: JaxprEqn, scope: Scope) -> Expression | None:
+    """`np.mean(x, axis=...)`, `np.var(...)` or `np.std(...)` for what computes it."""
+    found = _statistic(eqn, scope)
+    return None if found is None else found.spell(eqn, scope)
+
+
+def _statistic(eqn: JaxprEqn, scope: Scope) -> _Statistic | None:
+    if isinstance(eqn.primitive, Sqrt) and is_said(eqn, "std"):
+        quotient = scope.definition(eqn.invars[0])
+        variance = None if quotient is None else _variance(quotient, scope)
+        return None if variance is None else replace(variance, function="np.std")
+    if is_said(eqn, "var"):
+        variance = _variance(eqn, scope)
+        if variance is not None:
+            return variance
+    return _mean(eqn, scope) if is_said(eqn, "(?:mean|var|std)") else None
+
+
+def _mean(eqn: JaxprEqn, scope: Scope) -> _Statistic | None:
+    """The quotient of a sum and the number of its terms."""
+    found = _quotient_of_sum(eqn, scope)
+    if found is None:
+        return None
+    (x,), axes, taken = found
+    return _Statistic("np.mean", x, axes) if taken == 0 else None
+
+
+def _variance(eqn: JaxprEqn, scope: Scope) -> _Statistic | None:
+    """The sum of the squares of the deviations from the mean, over their number minus ddof."""
+    found = _quotient_of_sum(eqn, scope)
+    square = None if found is None else scope.definition(found[0][0])
+    if found is None or square is None or not isinstance(square.primitive, Square):
+        return None
+    deviation = scope.definition(square.invars[0])
+    if deviation is None or not isinstance(deviation.primitive, Sub):
+        return None
+    x, centre = deviation.invars
+    step = scope.definition(centre)
+    while step is not None and isinstance(step.primitive, BroadcastInDim):
+        step = scope.definition(step.invars[0])
+    mean = None if step is None else _mean(step, scope)
+    _, axes, taken = found
+    if mean is None or mean.x is not x or mean.axes != axes:
+        return None
+    return _Statistic("np.var", x, axes, (f"ddof={taken}",) if taken else ())
+
+
+def _quotient_of_sum(
+    eqn: JaxprEqn, scope: Scope
+) -> tuple[Sequence[Atom], tuple[int, ...], int] | None:
+    """The operand and the axes of a sum that is divided by the number of its terms, minus an
+    integer, which comes third."""
+    if not isinstance(eqn.primitive, Div):
+        return None
     total = scope.definition(eqn.invars[0])
-    if total is None or not isinstance(total.primitive, ReduceSum) or not is_said(eqn, "mean"):
+    if total is None or not isinstance(total.primitive, ReduceSum):
         return None
-    axes, x = total.primitive.axes, total.invars[0]
-    count = product([x.aval.shape[axis] for axis in axes])
-    if not _is_size(eqn.invars[1], count, scope):
+    axes, (x,) = total.primitive.axes, total.invars
+    divisor = _size_of(eqn.invars[1], scope)
+    if divisor is None:
         return None
-    return spell_over_axes("np.mean", eqn, scope.whole(x), axes, x.aval.ndim)
+    taken = product([x.aval.shape[axis] for axis in axes]) - divisor
+    return (total.invars, axes, taken) if isinstance(taken, int) else None
 
 
-def _is_size(atom: Atom, size: Size, scope: Scope) -> bool:
+def _size_of(atom: Atom, scope: Scope) -> Size | None:
+    """The size whose value an operand is, if it is one."""
     if isinstance(atom, Literal):
-        return isinstance(size, int) and bool(atom.value == size)
+        return int(atom.value) if atom.value == int(atom.value) else None
     eqn = scope.definition(atom)
     if eqn is not None and isinstance(eqn.primitive, ConvertElementType):
         eqn = scope.definition(eqn.invars[0])
-    return (
-        eqn is not None
-        and isinstance(eqn.primitive, DimAsValue)
-        and same_size(eqn.primitive.dim, size)
-    )
+    if eqn is None or not isinstance(eqn.primitive, DimAsValue):
+        return None
+    return eqn.primitive.dim
 
 
 def spell_keeping_axes(primitive: BroadcastInDim, eqn: JaxprEqn, scope: Scope) -> Expression | None:
@@ -56,24 +127,23 @@ def spell_keeping_axes(primitive: BroadcastInDim, eqn: JaxprEqn, scope: Scope) -
     reduction = scope.definition(eqn.invars[0])
     if reduction is None:
         return None
-    new = tuple(a for a in range(len(primitive.shape)) if a not in primitive.broadcast_dimensions)
-    kept = [primitive.shape[axis] for axis in primitive.broadcast_dimensions]
-    if not all(same_size(primitive.shape[axis], 1) for axis in new):
-        return None
+    rank, kept_axes = len(primitive.shape), primitive.broadcast_dimensions
+    new = tuple(axis for axis in range(rank) if axis not in kept_axes)
+    kept = [primitive.shape[axis] for axis in kept_axes]
     if not same_shape(kept, eqn.invars[0].aval.shape):
         return None
-    total = reduction
-    if not isinstance(total.primitive, AxesReduction):
-        found = scope.definition(reduction.invars[0]) if reduction.invars else None
-        if found is None or spell_mean(reduction, scope) is None:
-            return None
-        total = found
-    if not isinstance(total.primitive, AxesReduction) or total.primitive.axes != new:
+    in_front = new == tuple(range(len(new)))
+    if in_front and not same_shape(primitive.shape[: len(new)], [1] * len(new)):
+        # NumPy puts these axes in by itself.
         return None
-    x = total.invars[0]
-    function = total.primitive.numpy if total is reduction else "np.mean"
-    text = spell_over_axes(function, reduction, scope.whole(x), new, x.aval.ndim, "keepdims=True")
-    return Expression(text.text, shape=primitive.shape)
+    statistic = _statistic(reduction, scope)
+    if statistic is None and isinstance(reduction.primitive, AxesReduction):
+        function, axes = reduction.primitive.numpy, reduction.primitive.axes
+        statistic = _Statistic(function, reduction.invars[0], axes)
+    if statistic is None or statistic.axes != new:
+        return None
+    shape = tuple(primitive.shape[axis] if axis in kept_axes else 1 for axis in range(rank))
+    return Expression(statistic.spell(reduction, scope, "keepdims=True").text, shape=shape)
 
 
 def spell_norm(eqn: JaxprEqn, scope: Scope) -> Expression | None:

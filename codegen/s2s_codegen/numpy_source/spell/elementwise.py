@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from s2s.ir.dims import Shape
+from s2s.ir.dims import Shape, same_shape
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal
 from s2s.primitive import Precedence
 from s2s.primitives.arithmetic import Add, Div, Mul, Neg, Sub
@@ -24,7 +24,7 @@ from s2s_codegen.numpy_source.expression import (
     without_sign,
 )
 from s2s_codegen.numpy_source.scope import Scope
-from s2s_codegen.numpy_source.spell.composites import spell_mean, spell_norm
+from s2s_codegen.numpy_source.spell.composites import spell_norm, spell_statistic
 from s2s_codegen.numpy_source.spell.dispatch import joint_shape, spell
 
 
@@ -91,17 +91,17 @@ def _combine_swapped(operator: str, eqn: JaxprEqn, y: Expression, x: Expression)
 
 
 def _is_plain_product(eqn: JaxprEqn, y: Expression) -> bool:
-    """Whether `x * (a * b)` is as cheap as `x * a * b`: not if `a * b` is a number and x is not."""
+    """Whether `x * (a * b)` is as cheap as `x * a * b`: not if `a * b` is smaller than x."""
     if any(operator in y.text for operator in ("@", "%", "//", "-")):
         return False
-    x_aval, y_aval = eqn.invars[0].aval, eqn.invars[1].aval
-    return not x_aval.shape or bool(y_aval.shape)
+    x_shape, y_shape = eqn.invars[0].aval.shape, eqn.invars[1].aval.shape
+    return not x_shape or same_shape(x_shape, y_shape if y.shape is None else y.shape)
 
 
 @spell.register
 def spell_quotient(primitive: Div, eqn: JaxprEqn, scope: Scope) -> Expression:
-    mean = spell_mean(eqn, scope)
-    return _combine("/", eqn, *scope.operands(eqn)) if mean is None else mean
+    statistic = spell_statistic(eqn, scope)
+    return _combine("/", eqn, *scope.operands(eqn)) if statistic is None else statistic
 
 
 @spell.register
@@ -129,8 +129,8 @@ def spell_power(primitive: Pow, eqn: JaxprEqn, scope: Scope) -> Expression:
 
 @spell.register
 def spell_root(primitive: Sqrt, eqn: JaxprEqn, scope: Scope) -> Expression:
-    norm = spell_norm(eqn, scope)
-    return spell_elementwise(primitive, eqn, scope) if norm is None else norm
+    said = spell_norm(eqn, scope) or spell_statistic(eqn, scope)
+    return spell_elementwise(primitive, eqn, scope) if said is None else said
 
 
 @spell.register
