@@ -37,15 +37,15 @@ def energy_value_and_grad(positions):
 
     # Backward, from the return value to the arguments.
     # cluster.py:14: return 2.0 * np.sum(attraction**2 - attraction)
-    attraction_bar = 2.0 * (2.0 * attraction) - 2.0
+    attraction_bar = 4.0 * attraction - 2.0
     # cluster.py:12: squared_distance = np.sum(separation**2, axis=2) + np.eye(len(positions))
-    separation_bar = (
-        -6.0 * separation * (squared_distance**-4 * attraction_bar)[:, :, None]
-    )
+    separation_bar = (-6.0 * (squared_distance**-4 * attraction_bar))[
+        :, :, None
+    ] * separation
     # cluster.py:10: separation = positions[:, None, :] - positions[None, :, :]
     positions_bar = separation_bar.sum(axis=1) - separation_bar.sum(axis=0)
 
     return value, positions_bar
 
 
-# s2s digest: fa489f520bfcc530
+# s2s digest: 87838b6ec611616f

@@ -35,8 +35,7 @@ def price_value_and_grad(
     image = barrier**2 / spot
     # option_price.py:27: weight = (barrier / spot) ** (2.0 * rate / vol**2 - 1.0)
     ratio = barrier / spot
-    power_vol = vol**2
-    ratio_1 = 2.0 * rate / power_vol
+    ratio_1 = 2.0 * rate / vol**2
     weight = ratio ** (ratio_1 - 1.0)
     # option_price.py:28: vanilla = call(spot, strike, total_vol, discount)
     product = strike * discount
@@ -73,10 +72,10 @@ def price_value_and_grad(
     total_vol_bar -= ratio_2 * d1_bar_1 / total_vol
     # option_price.py:24: total_vol = vol * math.sqrt(maturity)
     log = math.log(1.0 if ratio == 0.0 else ratio)
-    vol_bar = 2.0 * vol * ratio_1 * weight * log * difference / power_vol
+    vol_bar = 2.0 * ratio_1 * weight * log * difference / vol
     vol_bar += total_vol_bar * sqrt_maturity
 
     return value, vol_bar
 
 
-# s2s digest: a5e4136776944310
+# s2s digest: 95293f91f679b671

@@ -30,6 +30,7 @@ from s2s.numpy.reductions import (
     min as least,
     prod,
     sum as total,
+    with_kept_axes,
 )
 from s2s.numpy.registry import counterpart, mistake
 from s2s.primitive import Value

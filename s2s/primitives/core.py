@@ -123,6 +123,12 @@ class BroadcastInDim(Structural):
         reshaped = producer(x)
         if reshaped is not None and reshaped.primitive.name in ("reshape", "squeeze"):
             (operand,) = operands_of(x, reshaped)
+            source = producer(operand)
+            if reshaped.primitive.name == "squeeze" and (
+                source is None or source.primitive.name in ("slice", "dynamic_slice")
+            ):
+                # An item of an array is written x[0], not x[:1].
+                return None
             axes = self._axes_before_reshape(aval(operand).shape, aval(x).shape)
             if axes is not None:
                 hand_on_name(x, operand)

@@ -53,7 +53,7 @@ def rows_in_place_value_and_grad(x, a):
     # Backward, from the return value to the arguments.
     # updates.py:129: return np.sum(b**2 * x)
     x_bar = power_b_1.sum(axis=0)
-    b_bar = 2.0 * b_1 * x
+    b_bar = 2.0 * x * b_1
     # updates.py:128: row[0] = x[0] * row[1]
     b_bar_1 = b_bar.copy()
     b_bar_1[2, 0] = 0.0
@@ -85,4 +85,4 @@ def rows_in_place_value_and_grad(x, a):
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 187b2bd57c3de488
+# s2s digest: 1e6330a1401ba388
