@@ -262,6 +262,8 @@ class For(Loop):
     def write(self) -> None:
         """Write the loop."""
         bases = [outer_expression(array, None, self.writer) for array in self.arrays]
+        if any(base.shape is not None for base in bases):
+            self.by_number = True
         steps = self.steps()
         constants = self.bind_constants()
         self.start_carry([*constants, *[base.text for base in bases], steps])
@@ -306,12 +308,14 @@ class For(Loop):
                 continue
             array, base = next(remaining)
             place = number if same_size(offset, 0) else f"{number} + {self.scope.size(offset).text}"
-            row = index(base, [place])
-            if self.inner.times_read(var) < 2:
+            row = _row(base, array, var, place)
+            if self.inner.times_read(var) < 2 or row.text == base.text:
                 self.inner.bind(var, row)
                 self.inner.scope.hints[var] = self._row_hint(var, array)
                 continue
             name = self._name_row(var, array)
+            if row.shape is not None:
+                self.inner.scope.shapes[var] = row.shape
             lines.append(Line(f"{name} = {row.text}"))
         return lines
 
@@ -337,6 +341,20 @@ class For(Loop):
             texts = [f"reversed({text})" for text in texts]
         rows = texts[0] if len(texts) == 1 else f"zip({', '.join(texts)})"
         return f"for {', '.join(names)} in {rows}:"
+
+
+def _row(base: Expression, array: Atom, var: Var, place: str) -> Expression:
+    """A row of an array, whose text may be smaller than its type: it is broadcast."""
+    if base.shape is None:
+        return index(base, [place])
+    if len(base.shape) < array.aval.ndim:
+        row, shape = base, base.shape
+    else:
+        first = same_size(base.shape[0], array.aval.shape[0])
+        row, shape = index(base, [place if first else "0"]), base.shape[1:]
+    return Expression(
+        row.text, row.precedence, None if same_shape(shape, var.aval.shape) else shape
+    )
 
 
 def only_rows_are_read(var: Var, writer: Writer) -> bool:
