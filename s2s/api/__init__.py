@@ -1,5 +1,6 @@
 """The Python API: transformations of functions, with JAX's names and signatures."""
 
+from s2s.api import distributed as distributed
 from s2s.api.artifacts import load_artifact as load_artifact, stablehlo as stablehlo
 from s2s.api.batching import vmap as vmap
 from s2s.api.compilation import jit as jit

@@ -25,6 +25,7 @@ from s2s.tree import flatten, unflatten
 
 if TYPE_CHECKING:
     from s2s_codegen.stablehlo.artifact import Artifact
+    from s2s_codegen.stablehlo.mesh import Mesh, Partition
 
 
 def stablehlo(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Artifact:
@@ -50,15 +51,20 @@ def make_artifact(
     name: str | None = None,
     command: Sequence[str] = (),
     dims: Mapping[str, int] | None = None,
+    mesh: Mesh | None = None,
+    divisions: Mapping[str, Partition] | None = None,
 ) -> Artifact:
     """The artifact of a function for given argument types.
 
     Args:
         fun, arguments, name, command: as in `s2s.api.source.generate`.
         dims: sizes of named dimensions, which are then fixed.
+        mesh: the devices over which it is to run, if they are several.
+        divisions: how arguments are divided over them; see `s2s_codegen.stablehlo.mesh`.
     """
     from s2s_codegen.stablehlo.artifact import artifact
     from s2s_codegen.stablehlo.compile import is_unbounded
+    from s2s_codegen.stablehlo.mesh import sharding_of
     from s2s_codegen.stablehlo.signature import signature_of
 
     fixed = {key: _with_sizes(argument, dims or {}) for key, argument in arguments.items()}
@@ -68,7 +74,8 @@ def make_artifact(
     traced = dataclasses.replace(
         traced, minimum={key: least for key, least in minimum.items() if key not in (dims or {})}
     )
-    described = signature_of(traced, name or function_name(fun), command, s2s.__version__)
+    sharding = sharding_of(mesh, divisions or {}, traced.parameters) if mesh else None
+    described = signature_of(traced, name or function_name(fun), command, s2s.__version__, sharding)
     return artifact(closed, described, unbounded=is_unbounded(closed))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -26,6 +27,7 @@ from s2s.trace import aval, builder_in_force, collector_paused
 from s2s.tree import flatten, leaf_paths, unflatten
 from s2s_codegen.stablehlo.entry import OTHER, entry
 from s2s_codegen.stablehlo.executable import DeviceArray
+from s2s_codegen.stablehlo.mesh import Mesh, Partition, Sharding, sharding_of
 
 if TYPE_CHECKING:
     from s2s_codegen.stablehlo.compile import Compiled
@@ -33,12 +35,45 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True)
+class Where:
+    """Where a compiled function runs."""
+
+    platform: str | None = None
+    stays: bool = False
+    """Whether results stay on the device."""
+    mesh: Mesh | None = None
+    divisions: Mapping[str, Partition] | Sequence[Partition] = ()
+    """How arguments are divided over the mesh, by name or position."""
+
+    def sharding(self, traced: Traced) -> Sharding | None:
+        """How the inputs of a traced function are divided, if there are several devices."""
+        if self.mesh is None:
+            return None
+        names = [parameter.name for parameter in traced.parameters]
+        divisions = self.divisions
+        if not isinstance(divisions, Mapping):
+            if len(divisions) > len(names):
+                raise UserError(
+                    f"in_shardings says how {len(divisions)} arguments are divided, but there are "
+                    f"{len(names)}: {', '.join(names)}."
+                )
+            divisions = dict(zip(names, divisions, strict=False))
+        return sharding_of(self.mesh, divisions, traced.parameters)
+
+
+def _partition(said: str | Sequence[str | None] | None) -> Partition:
+    if said is None:
+        return ()
+    return (said,) if isinstance(said, str) else tuple(said)
+
+
 class CompiledFunction(Jitted[F]):
     """A function that XLA compiles for each set of argument types; see `jit`."""
 
-    def __init__(self, fun: F, static: Sequence[int | str], device: bool) -> None:
+    def __init__(self, fun: F, static: Sequence[int | str], where: Where) -> None:
         super().__init__(fun, static)
-        self._device = device
+        self._where = where
         self._found: dict[Hashable, Specialisation] = {}
         self._num_args = -1
         self._enter: Callable[..., Any] = _never
@@ -72,7 +107,7 @@ class CompiledFunction(Jitted[F]):
         key = tuple(map(_key, arguments.values()))
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = _specialise(self.fun, arguments, self._device)
+            found = self._found[key] = _specialise(self.fun, arguments, self._where)
         results = found.run(values)
         # What is positional throughout need not be bound to parameters the next time.
         if not kwargs and len(args) == len(parameters):
@@ -143,16 +178,15 @@ def _number(result: Any, aval: ShapedArray) -> Any:
 
 @collector_paused()
 def _specialise(
-    fun: Callable[..., Any], arguments: Mapping[str, ArgumentType], device: bool
+    fun: Callable[..., Any], arguments: Mapping[str, ArgumentType], where: Where
 ) -> Specialisation:
     from s2s_codegen.stablehlo.compile import compile_jaxpr
-    from s2s_codegen.stablehlo.runtime import runtime
 
-    devices = runtime()
     traced = trace(fun, arguments)
+    sharding = where.sharding(traced)
     closed = optimised_for_xla(traced)
-    compiled = compile_jaxpr(closed, function_name(fun), devices)
-    return Specialisation(compiled, traced, device)
+    compiled = compile_jaxpr(closed, function_name(fun), where.platform, sharding)
+    return Specialisation(compiled, traced, where.stays)
 
 
 def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
@@ -212,6 +246,9 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     device: bool = False,
+    platform: str | None = None,
+    mesh: Mapping[str, int] | None = None,
+    in_shardings: Mapping[str, Any] | Sequence[Any] = (),
 ) -> Any:
     """The function compiled by XLA, for each set of argument types when it is first called with it.
 
@@ -226,6 +263,14 @@ def jit(
             always are.
         device: whether results stay on the device, for further compiled calls to take them. They
             convert to NumPy arrays where one is wanted.
+        platform: "cpu", "cuda" or "tpu"; by default what the environment variable `S2S_PLATFORM`
+            says, or "cpu".
+        mesh: several devices that compute together, as a grid: the names of its axes, and how many
+            devices there are along each. Those of all processes that `s2s.distributed` brings
+            together count.
+        in_shardings: for arguments by name or position, the axis of the mesh over which the first
+            axis is divided; or a tuple with one, or None, for each axis. `"params.w"` is a part of
+            an argument. All else, and each result, every device has whole.
 
     Returns:
         A function of NumPy arrays and numbers that returns NumPy arrays, which cannot be written
@@ -233,8 +278,22 @@ def jit(
     """
     if fun is None:
         return functools.partial(
-            jit, static_argnums=static_argnums, static_argnames=static_argnames, device=device
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            device=device,
+            platform=platform,
+            mesh=mesh,
+            in_shardings=in_shardings,
         )
     numbers = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
     names = [static_argnames] if isinstance(static_argnames, str) else list(static_argnames)
-    return CompiledFunction(fun, [*numbers, *names], device)
+    if in_shardings and mesh is None:
+        raise UserError("in_shardings divides arguments over a mesh, so give one: mesh={'data': 4}")
+    divisions: Any = (
+        {name: _partition(said) for name, said in in_shardings.items()}
+        if isinstance(in_shardings, Mapping)
+        else list(map(_partition, in_shardings))
+    )
+    where = Where(platform, device, None if mesh is None else Mesh.of(mesh), divisions)
+    return CompiledFunction(fun, [*numbers, *names], where)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from s2s.cli.options import Options
 from s2s.errors import UserError
 
 if TYPE_CHECKING:
@@ -69,6 +72,8 @@ def show(target: str) -> int:
     bounds = [f"{n} at least {signature.minimum.get(n, 1)}" for n in signature.dimensions]
     facts = [
         ("open sizes", ", ".join(bounds)),
+        ("devices", str(signature.sharding.mesh) if signature.sharding else ""),
+        ("divided", signature.divisions),
         ("source", signature.source),
         ("digest of source", signature.digest),
         ("command", signature.command),
@@ -81,19 +86,33 @@ def show(target: str) -> int:
     return 0
 
 
-def run_artifact(target: str, inputs: str | None, output: str | None) -> int:
+def run_artifact(options: Options) -> int:
     """Run an artifact on the arrays of an .npz file, and write its results to another.
+
+    Of several processes, the first one writes.
 
     The arrays of a container are called by their places in it: `params.w`, `pair.0`.
     """
     from s2s.api.artifacts import load_artifact
+    from s2s_codegen.stablehlo.group import join
     from s2s_codegen.stablehlo.named_arrays import arguments_from, named_results
 
-    artifact = load_artifact(target)
-    arrays = _read(inputs) if inputs is not None else {}
-    arguments, options = arguments_from(artifact.signature, arrays)
-    result = artifact.compile()(*arguments, **options)
+    artifact = load_artifact(options.target)
+    arrays = _read(options.inputs) if options.inputs is not None else {}
+    positional, named = arguments_from(artifact.signature, arrays)
+    if options.coordinator is not None:
+        if artifact.signature.sharding is None:
+            raise UserError(
+                f"{options.target} is not for several devices; make it with --mesh, as in "
+                f"--mesh data={max(options.world, 2)}."
+            )
+        join(options.coordinator, options.rank, options.world)
+    with _without_gloo_s_output(options.coordinator is not None):
+        result = artifact.compile(options.platform)(*positional, **named)
+    if options.rank > 0:
+        return 0
     results = named_results(result)
+    output = options.output
     if output is None:
         for name, value in results.items():
             print(f"{name} = {value}")
@@ -106,6 +125,23 @@ def run_artifact(target: str, inputs: str | None, output: str | None) -> int:
     plural = "s" if len(results) != 1 else ""
     print(f"s2s: {len(results)} array{plural} written to {output}", file=sys.stderr)
     return 0
+
+
+@contextlib.contextmanager
+def _without_gloo_s_output(applies: bool) -> Generator[None]:
+    """Gloo writes to standard output, in C++, that the processes are connected."""
+    if not applies:
+        yield
+        return
+    sys.stdout.flush()
+    output = os.dup(1)
+    with open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), 1)
+    try:
+        yield
+    finally:
+        os.dup2(output, 1)
+        os.close(output)
 
 
 def _read(path: str) -> dict[str, Any]:

@@ -26,6 +26,8 @@ def command_words(options: Options) -> tuple[str, ...]:
         ("--name", options.name),
         ("--stablehlo-version", options.stablehlo_version),
         ("--dims", options.dims),
+        ("--mesh", options.mesh),
+        ("--shard", options.shard),
         ("--target", None if options.target_form == "numpy" else options.target_form),
     ]
     for option, value in given:

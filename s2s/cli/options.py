@@ -69,6 +69,12 @@ class Options(argparse.Namespace):
     dims: str | None = None
     target_form: str = "numpy"
     inputs: str | None = None
+    mesh: str | None = None
+    shard: str | None = None
+    platform: str | None = None
+    coordinator: str | None = None
+    rank: int = 0
+    world: int = 1
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -88,6 +94,10 @@ def parse(arguments: Sequence[str]) -> Options:
     for_xla = options.stablehlo is not None or options.target_form == "xla"
     if not for_xla and (options.dims or options.stablehlo_version):
         parser.error("--dims and --stablehlo-version are of an artifact; give it by --stablehlo")
+    if options.mesh is None and options.shard is not None:
+        parser.error("--shard divides arguments over a mesh of devices; give one with --mesh")
+    if options.mesh is not None and options.stablehlo is None:
+        parser.error("--mesh is of an artifact; give it by --stablehlo")
     if options.example is not None and options.record is not None:
         parser.error("give --example or --record, not both")
     return options
@@ -178,6 +188,15 @@ def _add_artifact_commands(commands: Any) -> None:
     run.add_argument(
         "-o", "--output", metavar="OUT.npz", help="where results are written (printed)"
     )
+    run.add_argument(
+        "--platform", choices=["cpu", "cuda", "tpu"], help="what to run on (S2S_PLATFORM, or cpu)"
+    )
+    several = run.add_argument_group("several processes (for an artifact with --mesh)")
+    several.add_argument(
+        "--coordinator", metavar="HOST:PORT", help="where the process of rank 0 listens"
+    )
+    several.add_argument("--rank", type=int, default=0, help="the number of this process, from 0")
+    several.add_argument("--world", type=int, default=1, help="how many processes there are")
     for command in (show, run):
         command.add_argument("target", metavar="ARTIFACT", help="a .mlir or .mlirbc file")
         command.add_argument(
@@ -243,6 +262,14 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     )
     output.add_argument(
         "--dims", metavar="SIZES", help="fix named sizes in the artifact: n=1024,d=32"
+    )
+    output.add_argument(
+        "--mesh", metavar="AXES", help="make the artifact for several devices: data=4,model=2"
+    )
+    output.add_argument(
+        "--shard",
+        metavar="AXES",
+        help="how arguments are divided over the mesh: 'x: data, params.w: [None, model]'",
     )
     output.add_argument("--name", help="what to call the generated function")
     output.add_argument(

@@ -32,6 +32,7 @@ from s2s.frontend.load import load, load_module
 from s2s.frontend.options import Choices, choosing
 from s2s.ir.dims import UndecidedDimension, names_of
 from s2s.verify import Report, Run, verify
+from s2s_codegen.stablehlo.mesh import mesh_from, partitions_from
 
 if TYPE_CHECKING:
     from s2s_codegen.stablehlo.artifact import Artifact
@@ -70,7 +71,7 @@ def run(options: Options) -> int:
     if options.command == "show":
         return artifacts.show(options.target)
     if options.command == "run":
-        return artifacts.run_artifact(options.target, options.inputs, options.output)
+        return artifacts.run_artifact(options)
     output = None if options.output is None or options.show_jaxpr else Path(options.output)
     if output is not None and not options.force and not options.check:
         files.check_replaceable(output)
@@ -172,7 +173,9 @@ def _generate(
             avals = module.traced.closed.in_avals
             names = {n for aval in avals for size in aval.shape for n in names_of(size)}
             artifacts.check_dims(sizes, names)
-            artifact = make_artifact(fun, outer, options.name, words, sizes)
+            mesh = None if options.mesh is None else mesh_from(options.mesh)
+            divisions = partitions_from(options.shard or "")
+            artifact = make_artifact(fun, outer, options.name, words, sizes, mesh, divisions)
         return module, artifact, types
 
     return generalise(found.types, found.examples, attempt)

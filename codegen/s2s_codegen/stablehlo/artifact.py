@@ -40,12 +40,17 @@ class Artifact:
     unbounded: bool = True
     """Whether how long it runs may depend on the values of its arguments."""
 
-    def compile(self) -> CompiledArtifact:
+    def compile(self, platform: str | None = None) -> CompiledArtifact:
         """The function, compiled for this machine: of NumPy arrays, by position or name.
+
+        Args:
+            platform: "cpu", "cuda" or "tpu"; by default what `S2S_PLATFORM` says, or "cpu".
 
         An artifact with named dimensions is compiled for each set of sizes it is called with.
         """
-        return CompiledArtifact(self.text, self.signature, unbounded=self.unbounded)
+        return CompiledArtifact(
+            self.text, self.signature, unbounded=self.unbounded, platform=platform
+        )
 
     def to_bytes(self, version: str | None = None) -> bytes:
         """The module as a portable artifact, which other versions of StableHLO read.
@@ -74,7 +79,7 @@ class Artifact:
 
 def artifact(closed: ClosedJaxpr, signature: Signature, *, unbounded: bool) -> Artifact:
     """The artifact of a finished jaxpr, whose inputs and outputs the signature names."""
-    text = emit_module(closed, signature.name, attributes_of(signature))
+    text = emit_module(closed, signature.name, attributes_of(signature), signature.sharding)
     return Artifact(text, signature, unbounded)
 
 

@@ -22,8 +22,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from s2s_codegen.stablehlo import runtime
-from s2s_codegen.stablehlo.runtime import Program, Runtime
+from s2s_codegen.stablehlo import xla
+from s2s_codegen.stablehlo.runtime import Program
+from s2s_codegen.stablehlo.sharded import Devices
 
 BOUND = 1 << 30
 """Bytes that the folder holds at most."""
@@ -31,16 +32,16 @@ BOUND = 1 << 30
 _FORMAT = b"s2s executable 1\n"
 
 
-def compiled(devices: Runtime, program: Program, options: Sequence[tuple[str, Any]] = ()) -> Any:
+def compiled(devices: Devices, program: Program, options: Sequence[tuple[str, Any]] = ()) -> Any:
     """A loaded executable, from the cache if it is there."""
     folder = cache_folder()
-    if folder is None:
+    if folder is None or devices.description is None:
         return devices.compile(program, options)
     path = folder / _key(devices, program, options)
     serialized = _read(path)
     if serialized is not None:
         devices.prepare(program)
-        with contextlib.suppress(runtime.error_type()):
+        with contextlib.suppress(xla.error_type()):
             return devices.load(serialized, options)
     made = devices.compile(program, options)
     with contextlib.suppress(OSError):  # a full or read-only disk is no reason to fail
@@ -63,12 +64,12 @@ def cache_folder() -> Path | None:
         return None
 
 
-def _key(devices: Runtime, program: Program, options: Sequence[tuple[str, Any]]) -> str:
+def _key(devices: Devices, program: Program, options: Sequence[tuple[str, Any]]) -> str:
     parts = [
         program if isinstance(program, bytes) else program.encode(),
         repr(sorted(options)).encode(),
-        devices.platform.encode(),
-        runtime.version().encode(),
+        str(devices.description).encode(),
+        xla.version().encode(),
         os.environ.get("XLA_FLAGS", "").encode(),
         _processor(),
         _FORMAT,

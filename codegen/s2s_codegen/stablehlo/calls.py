@@ -15,17 +15,23 @@ from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, flatten, unflatten
 from s2s_codegen.stablehlo.cache import compiled
 from s2s_codegen.stablehlo.executable import DeviceArray, Executable
-from s2s_codegen.stablehlo.runtime import ArrayType, error_type, runtime, specialised
+from s2s_codegen.stablehlo.mesh import input_names
+from s2s_codegen.stablehlo.runtime import ArrayType, runtime, specialised
+from s2s_codegen.stablehlo.sharded import Devices, mesh_devices
 from s2s_codegen.stablehlo.signature import Fixed, Parameter, Signature
+from s2s_codegen.stablehlo.xla import error_type
 
 
 class CompiledArtifact:
     """The function of an artifact, on NumPy arrays."""
 
-    def __init__(self, text: str, signature: Signature, *, unbounded: bool) -> None:
+    def __init__(
+        self, text: str, signature: Signature, *, unbounded: bool, platform: str | None = None
+    ) -> None:
         self._text = text
         self._signature = signature
         self._unbounded = unbounded
+        self._platform = platform
         self._executables: dict[tuple[int, ...], Executable] = {}
         self.__name__ = signature.name
         if not signature.dimensions:
@@ -72,7 +78,7 @@ class CompiledArtifact:
     def _compiled(self, sizes: Mapping[str, int]) -> Executable:
         inputs = [_with_sizes(aval, sizes) for aval in self._signature.inputs]
         outputs = [_with_sizes(aval, sizes) for aval in self._signature.outputs]
-        devices = runtime()
+        devices = self._devices([type_.shape for type_ in inputs])
         program: str | bytes = self._text
         if self._signature.dimensions:
             try:
@@ -85,6 +91,13 @@ class CompiledArtifact:
             why = str(error).strip().partition("\n")[0]
             raise UserError(f"{self._signature.name} cannot be compiled here: {why}") from error
         return Executable(devices, loaded, inputs, outputs, unbounded=self._unbounded)
+
+    def _devices(self, shapes: Sequence[tuple[int, ...]]) -> Devices:
+        sharding = self._signature.sharding
+        if sharding is None:
+            return runtime(self._platform)
+        sharding.check_sizes(input_names(self._signature.parameters), shapes)
+        return mesh_devices(sharding, self._platform)
 
     # -- arguments ------------------------------------------------------------------------------
 

@@ -10,19 +10,24 @@ from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Literal, ShapedArray
 from s2s_codegen.stablehlo.cache import compiled
 from s2s_codegen.stablehlo.emit import emit_module
 from s2s_codegen.stablehlo.executable import Executable
-from s2s_codegen.stablehlo.runtime import ArrayType, Runtime
+from s2s_codegen.stablehlo.mesh import Sharding
+from s2s_codegen.stablehlo.runtime import ArrayType, runtime
+from s2s_codegen.stablehlo.sharded import mesh_devices
 
 
-def compile_jaxpr(closed: ClosedJaxpr, name: str, runtime: Runtime) -> Compiled:
-    """The jaxpr as a function of arrays, compiled for the first of the runtime's devices.
+def compile_jaxpr(
+    closed: ClosedJaxpr, name: str, platform: str | None = None, sharding: Sharding | None = None
+) -> Compiled:
+    """The jaxpr as a function of arrays, compiled for one device or those of a mesh.
 
     All sizes must be fixed, and the jaxpr finished (`s2s.passes.pipeline.optimise`).
     """
     distinct, places = _distinct_results(closed)
-    text = emit_module(distinct, name)
+    text = emit_module(distinct, name, sharding=sharding)
+    devices = runtime(platform) if sharding is None else mesh_devices(sharding, platform)
     executable = Executable(
-        runtime,
-        compiled(runtime, text),
+        devices,
+        compiled(devices, text),
         [array_type(aval) for aval in closed.in_avals],
         [array_type(aval) for aval in distinct.out_avals],
         unbounded=is_unbounded(closed),

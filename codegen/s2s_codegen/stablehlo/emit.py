@@ -32,6 +32,7 @@ from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Sour
 from s2s.primitive import Primitive, Value
 from s2s.trace import make
 from s2s_codegen.stablehlo.histories import in_windows
+from s2s_codegen.stablehlo.mesh import Sharding, attribute_of
 from s2s_codegen.stablehlo.text import dense, function_type, location, string, tensor_type
 
 INT32: DType = np.dtype(np.int32)
@@ -314,7 +315,10 @@ def composition(
 
 
 def emit_module(
-    closed: ClosedJaxpr, name: str = "jaxpr", attributes: Mapping[str, str] | None = None
+    closed: ClosedJaxpr,
+    name: str = "jaxpr",
+    attributes: Mapping[str, str] | None = None,
+    sharding: Sharding | None = None,
 ) -> str:
     """The text of a module whose function `main` computes a jaxpr.
 
@@ -322,33 +326,56 @@ def emit_module(
         closed: a finished jaxpr (`s2s.passes.pipeline.optimise`).
         name: what the module is called, an identifier.
         attributes: strings that the module carries, by names with a dot in them.
+        sharding: how the inputs are divided over devices, if there are several.
     """
     import s2s_codegen.stablehlo.lower  # what each primitive becomes
 
     assert s2s_codegen.stablehlo.lower
     module = Module()
-    module.functions.append(_function(module, "public", "main", in_windows(closed)))
+    module.functions.append(_function(module, "public", "main", in_windows(closed), sharding))
+    entries = [f"{key} = {string(value)}" for key, value in (attributes or {}).items()]
+    if sharding is not None:
+        module.functions.insert(0, f"  sdy.mesh @mesh = {sharding.mesh.attribute}")
+        entries += [
+            f"mhlo.num_partitions = {sharding.mesh.num_devices} : i32",
+            "mhlo.num_replicas = 1 : i32",
+        ]
     body = "\n".join(module.functions)
-    carried = ",\n  ".join(f"{key} = {string(value)}" for key, value in (attributes or {}).items())
+    carried = ",\n  ".join(entries)
     header = f" attributes {{\n  {carried}\n}}" if carried else ""
     return f"module @{name}{header} {{\n{body}\n}}\n"
 
 
-def _function(module: Module, visibility: str, name: str, closed: ClosedJaxpr) -> str:
+def _function(
+    module: Module,
+    visibility: str,
+    name: str,
+    closed: ClosedJaxpr,
+    sharding: Sharding | None = None,
+) -> str:
     emitter = Emitter(module)
     parameters = [Operand(f"%arg{i}", aval) for i, aval in enumerate(closed.in_avals)]
     for parameter in parameters:
         for axis, size in enumerate(parameter.aval.shape):
             _bind_size(emitter, parameter, axis, size)
     results = emitter.inline(closed, parameters)
+    where = [""] * len(parameters)
+    if sharding is not None:
+        where = [f" {attribute_of(partition)}" for partition in sharding.inputs]
     signature = ", ".join(
-        f"{p.name}: {p.type} {location(var.name, None)}"
-        for p, var in zip(parameters, closed.jaxpr.invars, strict=True)
+        f"{p.name}: {p.type}{placed} {location(var.name, None)}"
+        for p, placed, var in zip(parameters, where, closed.jaxpr.invars, strict=True)
     )
     types = ", ".join(result.type for result in results)
+    declared = types
+    if sharding is not None:
+        whole = [attribute_of((None,) * result.aval.ndim) for result in results]
+        declared = ", ".join(
+            f"{result.type} {placed}" for result, placed in zip(results, whole, strict=True)
+        )
     emitter.line(f"return {', '.join(r.name for r in results)} : {types}" if results else "return")
     lines = "\n".join(emitter.lines)
-    return f"  func.func {visibility} @{name}({signature}) -> ({types}) {{\n{lines}\n  }}"
+    return f"  func.func {visibility} @{name}({signature}) -> ({declared}) {{\n{lines}\n  }}"
 
 
 def call(

@@ -59,7 +59,7 @@ def entry(
         buffers = "filled"
         text.line("filled = buffers.copy()")
         for i in large:
-            text.line(f"filled[{i}] = put({leaves[i]})")
+            text.line(f"filled[{i}] = {text.object(executable.puts[i])}({leaves[i]})")
     text.line("with lock:")
     for i, leaf in enumerate(leaves):
         if i not in large:
@@ -161,7 +161,6 @@ class _Text:
             "fork": fork,
             "lock": executable.lock,
             "buffers": executable.buffers,
-            "put": executable.put,
             "execute": executable.execute,
             "handlers": executable.handlers,
         }

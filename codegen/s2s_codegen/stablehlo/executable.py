@@ -21,6 +21,7 @@ from s2s_codegen.stablehlo.runtime import (
     aligned_empty,
     fork,
 )
+from s2s_codegen.stablehlo.sharded import Devices
 
 STAGED_BYTES = 1 << 16
 """Up to this size an argument is copied to a buffer that is already on the device."""
@@ -32,12 +33,16 @@ LONG = 0.005
 class DeviceArray:
     """A result that stays on the device. NumPy's functions take it, at the cost of its transfer."""
 
-    __slots__ = ("_buffer", "_read", "type")
+    __slots__ = ("_buffer", "_read", "placement", "type")
 
-    def __init__(self, buffer: Any, type_: ArrayType, read: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, buffer: Any, type_: ArrayType, read: Callable[[Any], Any], placement: Any
+    ) -> None:
         self._buffer = buffer
         self._read = read
         self.type = type_
+        self.placement = placement
+        """Says on which devices it is, and how it is divided over them."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -73,28 +78,30 @@ class Executable:
     """A program for arguments of fixed types.
 
     Args:
-        runtime: the devices it runs on.
-        loaded: what `Runtime.compile` or `Runtime.load` gave.
+        devices: what it runs on.
+        loaded: what `compile` or `load` of the devices gave.
         inputs, outputs: the types of its arguments and results.
         unbounded: whether how long it runs depends on the values of its arguments.
     """
 
     def __init__(
         self,
-        runtime: Runtime,
+        devices: Devices,
         loaded: Any,
         inputs: Sequence[ArrayType],
         outputs: Sequence[ArrayType],
         *,
         unbounded: bool = False,
     ) -> None:
-        self.put = runtime.put
+        self._devices = devices
+        self.puts = list(map(devices.putter, range(len(inputs))))
+        """For each argument, what puts it on the devices."""
         self.execute = loaded.execute_sharded
         self.loaded = loaded
         self.inputs = list(inputs)
         self.outputs = list(outputs)
-        self.handlers = [runtime.result_handler(type_) for type_ in outputs]
-        self.readers = [runtime.reader(type_) for type_ in outputs]
+        self.handlers = [devices.result_handler(type_) for type_ in outputs]
+        self.readers = [devices.reader(type_) for type_ in outputs]
         self._views = all(reader is np.asarray for reader in self.readers)
         self.lock = threading.Lock()
         self._unbounded = unbounded
@@ -109,10 +116,13 @@ class Executable:
         self.buffers: list[Any] = []
         for type_ in self.inputs:
             # The small integers of ml_dtypes are packed on the device, so they share no memory.
-            is_shared = type_.dtype.isbuiltin == 1 and type_.nbytes <= STAGED_BYTES
-            array = aligned_empty(type_) if is_shared else None
-            self.staged.append(array)
-            self.buffers.append(None if array is None else self.put(array, alias=True))
+            is_small = type_.dtype.isbuiltin == 1 and type_.nbytes <= STAGED_BYTES
+            staged = buffer = None
+            if is_small and isinstance(self._devices, Runtime) and self._devices.shares_memory:
+                staged = aligned_empty(type_)
+                buffer = self._devices.put(staged, alias=True)
+            self.staged.append(staged)
+            self.buffers.append(buffer)
         self._all_staged = all(array is not None for array in self.staged)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
@@ -134,9 +144,10 @@ class Executable:
             results = self.execute(self.buffers).consume_with_handlers(self.handlers)
         else:
             buffers: list[Any] = []
-            for staged, buffer, array in zip(self.staged, self.buffers, arrays, strict=True):
+            places = zip(self.staged, self.buffers, self.puts, arrays, strict=True)
+            for staged, buffer, put, array in places:
                 if staged is None:
-                    buffer = self.put(array)
+                    buffer = put(array)
                 else:
                     staged[...] = array
                 buffers.append(buffer)
@@ -149,11 +160,20 @@ class Executable:
         """The results as arrays that stay on the device; so may the arguments be."""
         fork.refuse()
         buffers = [
-            array.buffer if isinstance(array, DeviceArray) else self.put(array) for array in arrays
+            self._on_device(number, array, put)
+            for number, (array, put) in enumerate(zip(arrays, self.puts, strict=True))
         ]
         results = self.execute(buffers).consume_with_handlers(self.handlers)
         kinds = zip(results, self.outputs, self.readers, strict=True)
-        return [DeviceArray(result, type_, read) for result, type_, read in kinds]
+        where = self._devices.placement(-1)
+        return [DeviceArray(result, type_, read, where) for result, type_, read in kinds]
+
+    def _on_device(self, number: int, array: Any, put: Callable[[Any], Any]) -> Any:
+        if not isinstance(array, DeviceArray):
+            return put(np.asarray(array))
+        if array.placement == self._devices.placement(number):
+            return array.buffer
+        return put(np.asarray(array))
 
     # -- long computations ----------------------------------------------------------------------
 

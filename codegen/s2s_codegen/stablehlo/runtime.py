@@ -1,15 +1,8 @@
-"""jaxlib, as s2s uses it: the one module that imports it.
-
-Nothing here imports jax, nor calls what makes jaxlib import it (`LoadedExecutable.execute`, the
-conversion of results by `_single_device_array_to_np_array_did_copy`, DLPack), nor sets one of JAX's
-global switches, so both can live in one process. What differs between versions of jaxlib is told by
-signatures, not by numbers.
-"""
+"""Running programs by jaxlib, and reading and writing modules of StableHLO."""
 
 from __future__ import annotations
 
 import functools
-import importlib
 import io
 import os
 import threading
@@ -23,13 +16,18 @@ import numpy as np
 
 from s2s.errors import UserError
 from s2s.ir.dtypes import DType
+from s2s_codegen.stablehlo.group import Group
 from s2s_codegen.stablehlo.lapack import is_lapack, is_sound
-from s2s_codegen.stablehlo.text import element_type
+from s2s_codegen.stablehlo.platforms import make_client
+from s2s_codegen.stablehlo.xla import (
+    jaxlib,
+    mlir_modules,
+    register_lapack,
+    without_importing_jax,
+)
 
 Program = str | bytes
 """A module as text, as MLIR bytecode or as a portable artifact."""
-
-VERSIONS = "jaxlib>=0.10.1,<0.13"
 
 _VIEWABLE = frozenset("?bhilqpBHILQPefdFD")
 """The element types of which jaxlib shows results as arrays; of others it shows nothing."""
@@ -48,64 +46,6 @@ class ArrayType:
     def nbytes(self) -> int:
         """The size in bytes."""
         return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
-
-
-@functools.cache
-def _jaxlib() -> Any:
-    """What is used of jaxlib."""
-    with _quiet():
-        try:
-            lib: Any = importlib.import_module("jaxlib._jax")
-            client: Any = importlib.import_module("jaxlib.xla_client")
-        except ImportError as error:
-            raise UserError(
-                f"running StableHLO needs jaxlib, which cannot be imported ({error}). "
-                f"Install it with: pip install '{VERSIONS}'"
-            ) from error
-    if not hasattr(lib, "array_result_handler"):
-        raise UserError(f"this version of jaxlib is not supported; s2s needs {VERSIONS}.")
-
-    class OneDevice(lib.SingleDeviceSharding):
-        """Where the arrays of a program for one device are."""
-
-        memory_kind = None
-
-        def _to_xla_hlo_sharding(self, ndim: int) -> Any:  # asked for by jaxlib 0.10
-            return client.HloSharding.replicate()
-
-    # Up to 0.11.0, checks that need JAX's own class of arrays are to be skipped.
-    checks = "_skip_checks" in str(lib.array_result_handler.__nb_signature__)
-    return SimpleNamespace(
-        jax=lib,
-        client=client,
-        OneDevice=OneDevice,
-        handler_arguments=(True, True) if checks else (True,),
-        copied=lib.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL,
-        aliased=lib.HostBufferSemantics.ZERO_COPY,
-        error=lib.JaxRuntimeError,
-    )
-
-
-@contextmanager
-def _quiet() -> Generator[None]:
-    """Import jaxlib with its log off: the level is read when its first library is loaded."""
-    before = os.environ.get("TF_CPP_MIN_LOG_LEVEL")
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop("TF_CPP_MIN_LOG_LEVEL", None)
-
-
-def version() -> str:
-    """The version of jaxlib."""
-    return importlib.import_module("jaxlib.version").__version__
-
-
-def error_type() -> type[Exception]:
-    """What jaxlib raises when a program cannot be compiled or fails as it runs."""
-    return _jaxlib().error
 
 
 # -- clients --------------------------------------------------------------------------------------
@@ -131,57 +71,91 @@ class Fork:
 
 
 fork = Fork()
-_clients: dict[tuple[str, int], Runtime] = {}
+_clients: dict[Any, Runtime] = {}
 _clients_lock = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=fork.record)
 
 
-def runtime(platform: str = "cpu", num_devices: int = 1) -> Runtime:
-    """The devices of a platform: made when first asked for, then shared by the whole process."""
+def default_platform() -> str:
+    """The platform on which programs run of which nothing else is said: `S2S_PLATFORM`, or CPUs."""
+    return os.environ.get("S2S_PLATFORM") or "cpu"
+
+
+def runtime(
+    platform: str | None = None, num_devices: int = 1, group: Group | None = None
+) -> Runtime:
+    """The devices of a platform: made when first asked for, then shared by the whole process.
+
+    Args:
+        platform: "cpu", "cuda" or "tpu"; by default `default_platform`.
+        num_devices: how many devices of this process there are to be; of CPUs there are as many as
+            one likes.
+        group: the processes with whose devices these make up meshes.
+    """
     fork.refuse()
+    platform = platform or default_platform()
     with _clients_lock:
-        found = _clients.get((platform, num_devices))
+        key = (platform, num_devices if platform == "cpu" else 0, group)
+        found = _clients.get(key)
         if found is None:
-            found = _clients[platform, num_devices] = Runtime(platform, num_devices)
+            found = _clients[key] = Runtime(platform, num_devices, group)
         return found
 
 
 class Runtime:
-    """The devices of one platform."""
+    """The devices of one platform. Programs that are not for a mesh run on the first."""
 
-    def __init__(self, platform: str, num_devices: int) -> None:
-        lib = _jaxlib()
-        self.platform = platform
-        if platform != "cpu":
-            raise UserError(f"there is no platform {platform!r} to run programs on; there is cpu.")
-        # Synchronous: handing small programs to another thread costs more than they do.
-        self._client = lib.client.make_cpu_client(asynchronous=False, num_devices=num_devices)
+    def __init__(self, platform: str, num_devices: int, group: Group | None = None) -> None:
+        lib = jaxlib()
+        self._client = make_client(platform, num_devices, group)
+        self.shares_memory = platform == "cpu"
+        """Whether programs can read and write the memory of NumPy's arrays."""
+        self.description = platform
+        """What executables depend on, besides the version of jaxlib and the processor."""
         self.devices: list[Any] = list(self._client.local_devices())
+        self.all_devices: list[Any] = sorted(self._client.devices(), key=lambda device: device.id)
+        """Those of all processes."""
         self._list = lib.jax.DeviceList((self.devices[0],))
         self._sharding = lib.OneDevice(self.devices[0])
 
     def prepare(self, program: Program) -> None:
         """Make what a program calls known to XLA; without it the first call ends the process."""
-        if ("lapack_" in program) if isinstance(program, str) else (b"lapack_" in program):
-            _register_lapack()
+        if calls_lapack(program):
+            register_lapack()
 
     def compile(self, program: Program, options: Sequence[tuple[str, Any]] = ()) -> Any:
         """A loaded executable. `options` override XLA's flags."""
-        self.prepare(program)
-        return self._client.compile_and_load(program, self._list, _options(options))
+        return self.compile_for(self._list, program, compile_options(options))
 
     def load(self, serialized: bytes, options: Sequence[tuple[str, Any]] = ()) -> Any:
         """An executable from what its `serialize` gave, which must be trusted.
 
         What it calls must be known (`prepare`).
         """
-        return self._client.deserialize_executable(serialized, self._list, _options(options))
+        return self.load_for(self._list, serialized, compile_options(options))
+
+    def compile_for(self, devices: Any, program: Program, options: Any) -> Any:
+        """A loaded executable for a list of devices."""
+        self.prepare(program)
+        return self._client.compile_and_load(program, devices, options)
+
+    def load_for(self, devices: Any, serialized: bytes, options: Any) -> Any:
+        """A serialized executable for a list of devices."""
+        return self._client.deserialize_executable(serialized, devices, options)
+
+    def placement(self, index: int) -> Any:
+        """What says where the input of a number is; results are where `placement(-1)` says."""
+        return id(self)
+
+    def putter(self, index: int) -> Callable[[Any], Any]:
+        """A function from a NumPy array to one on the device, for the input of a number."""
+        return self.put
 
     def put(self, array: Any, *, alias: bool = False) -> Any:
         """An array on the device. With `alias`, one that shares the memory of the NumPy array,
         which must be contiguous and aligned (see `aligned_empty`)."""
-        lib = _jaxlib()
+        lib = jaxlib()
         return lib.client.batched_device_put(
             ArrayType(array.shape, array.dtype),
             self._sharding,
@@ -195,58 +169,31 @@ class Runtime:
 
     def result_handler(self, type_: ArrayType) -> Any:
         """What turns a result of the executable into an array on the device."""
-        lib = _jaxlib()
+        lib = jaxlib()
         return lib.jax.array_result_handler(type_, self._sharding, *lib.handler_arguments)
 
     def reader(self, type_: ArrayType) -> Callable[[Any], Any]:
         """A function from an array on the device to a NumPy array."""
-        return np.asarray if type_.dtype.char in _VIEWABLE else _BitReader(self, type_)
+        shared = self.shares_memory and type_.dtype.char in _VIEWABLE
+        return np.asarray if shared else _read_copy
 
 
-@functools.cache
-def _register_lapack() -> None:
-    """Let programs call LAPACK, which is that of SciPy."""
-    lapack: Any = importlib.import_module("jaxlib.lapack")
-    register = _jaxlib().client.register_custom_call_target
-    for platform, targets in lapack.registrations().items():
-        for name, target, api_version in targets:
-            register(name, target, platform=platform, api_version=api_version)
-    lapack._lapack.initialize()
+def calls_lapack(program: Program) -> bool:
+    """Whether a program calls LAPACK, or names something so."""
+    return ("lapack_" in program) if isinstance(program, str) else (b"lapack_" in program)
 
 
-def _options(overrides: Sequence[tuple[str, Any]]) -> Any:
-    options = _jaxlib().client.CompileOptions()
+def compile_options(overrides: Sequence[tuple[str, Any]]) -> Any:
+    """Options of the compiler; `overrides` are of XLA's flags."""
+    options = jaxlib().client.CompileOptions()
     options.env_option_overrides = list(overrides)
     return options
 
 
-class _BitReader:
-    """Reads arrays of element types that NumPy has from ml_dtypes: their bits, as integers."""
-
-    def __init__(self, runtime: Runtime, type_: ArrayType) -> None:
-        self.dtype = type_.dtype
-        name = type_.dtype.name
-        sizes = "".join(f"{size}x" for size in type_.shape)
-        element = element_type(type_.dtype)
-        # Integers of 2 and 4 bits are packed on the device, and have a byte each in NumPy.
-        self._converts = name.startswith(("int", "uint"))
-        op = "convert" if self._converts else "bitcast_convert"
-        bits = 8 * type_.dtype.itemsize
-        is_signed = name.startswith("int")
-        host = np.dtype(f"{'int' if is_signed else 'uint'}{bits}")
-        source = f"tensor<{sizes}{element}>"
-        result = f"tensor<{sizes}{'i' if is_signed else 'ui'}{bits}>"
-        self._executable = runtime.compile(
-            f"func.func @main(%x: {source}) -> {result} {{\n"
-            f"  %y = stablehlo.{op} %x : ({source}) -> {result}\n  return %y : {result}\n}}\n"
-        )
-        self._handlers = [runtime.result_handler(ArrayType(type_.shape, host))]
-
-    def __call__(self, array: Any) -> Any:
-        results = self._executable.execute_sharded([array])
-        (bits,) = results.consume_with_handlers(self._handlers)
-        host = np.asarray(bits)
-        return host.astype(self.dtype) if self._converts else host.view(self.dtype)
+def _read_copy(array: Any) -> Any:
+    """An array of a kind of memory or of elements that jaxlib does not share."""
+    with without_importing_jax():
+        return array._single_device_array_to_np_array_did_copy()[0]
 
 
 def aligned_empty(type_: ArrayType) -> Any:
@@ -263,8 +210,7 @@ def aligned_empty(type_: ArrayType) -> Any:
 @functools.cache
 def _mlir() -> Any:
     """What is used of the MLIR bindings."""
-    _jaxlib()
-    modules: Any = _mlir_modules()
+    modules: Any = mlir_modules()
     ir, stablehlo = modules.ir, modules.stablehlo
 
     class Context(ir.Context):
@@ -281,21 +227,11 @@ def _mlir() -> Any:
         passes=modules.passmanager.PassManager,
         func=modules.func,
         stablehlo=stablehlo,
+        sdy=modules.sdy,
         dialects=(stablehlo, modules.chlo, modules.sdy),
         Context=Context,
         registry=registry,
     )
-
-
-def _mlir_modules() -> SimpleNamespace:
-    names = {
-        "ir": "ir",
-        "passmanager": "passmanager",
-        "extension": "_mlir_libs._jax_mlir_ext",
-        **{name: f"dialects.{name}" for name in ("chlo", "func", "sdy", "stablehlo")},
-    }
-    found = {key: importlib.import_module(f"jaxlib.mlir.{name}") for key, name in names.items()}
-    return SimpleNamespace(**found)
 
 
 @contextmanager
@@ -337,6 +273,7 @@ def read_module(program: Program) -> ModuleContents:
             module = mlir.ir.Module.parse(program)
             if isinstance(program, bytes) and b"StableHLO_v" in program[:32]:
                 module = mlir.stablehlo.deserialize_portable_artifact(module.context, program)
+            _restore_shardings(mlir, module)
             module.operation.verify()
         except (mlir.ir.MLIRError, RuntimeError) as error:
             raise ValueError(str(error)) from error
@@ -371,6 +308,57 @@ def _called(mlir: Any, operation: Any) -> str:
     return f"{target} with other arrays than it takes"
 
 
+_FRONTEND = "mhlo.frontend_attributes"
+_RESULT_SHARDING = "xla.sdy.FuncResultSharding"
+
+
+def _restore_shardings(mlir: Any, module: Any) -> None:
+    """Write what a portable artifact says in strings, how arrays are divided, as Shardy has it.
+
+    Such artifacts have no Shardy: jaxlib wrote the mesh and the shardings of arguments as
+    attributes, and calls that stand around the results.
+    """
+    ir = mlir.ir
+    outer = module.operation.attributes
+    if _FRONTEND not in outer or "xla.sdy.meshes" not in outer[_FRONTEND]:
+        return
+    meshes = ir.Attribute.parse(ir.StringAttr(outer[_FRONTEND]["xla.sdy.meshes"]).value)
+    main = ir.SymbolTable(module.operation)["main"]
+    with ir.InsertionPoint.at_block_begin(module.body):
+        for entry in meshes:
+            name = entry if isinstance(entry, str) else entry.name
+            mlir.sdy.MeshOp(name, meshes[name])
+    del outer[_FRONTEND]
+    arguments = [_sharding_string(ir, attributes) for attributes in main.arg_attrs]
+    main.arg_attrs = ir.ArrayAttr.get([_sharding_attributes(ir, said) for said in arguments])
+    results: list[Any] = []
+    *_, last = main.entry_block.operations
+    for operand in list(last.operands):
+        made = operand.owner
+        is_call = getattr(made, "name", "") == "stablehlo.custom_call"
+        if not is_call or ir.StringAttr(made.attributes["call_target_name"]).value != (
+            _RESULT_SHARDING
+        ):
+            results.append(ir.DictAttr.get({}))
+            continue
+        # One sharding in a list: <[<@mesh, [{}]>]>
+        said = _sharding_string(ir, made.attributes).removeprefix("#sdy.sharding_per_value<[")
+        results.append(_sharding_attributes(ir, f"#sdy.sharding{said.removesuffix(']>')}"))
+        operand.replace_all_uses_with(made.operands[0])
+        made.erase()
+    main.res_attrs = ir.ArrayAttr.get(results)
+
+
+def _sharding_string(ir: Any, attributes: Any) -> str:
+    if _FRONTEND not in attributes or "xla.sdy.sharding" not in attributes[_FRONTEND]:
+        return ""
+    return ir.StringAttr(attributes[_FRONTEND]["xla.sdy.sharding"]).value
+
+
+def _sharding_attributes(ir: Any, said: str) -> Any:
+    return ir.DictAttr.get({"sdy.sharding": ir.Attribute.parse(said)} if said else {})
+
+
 def _string_attributes(mlir: Any, operation: Any) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in operation.attributes:
@@ -402,7 +390,7 @@ def portable_artifact(text: str, target: str | None = None) -> bytes:
         module = mlir.ir.Module.parse(text)
         pipeline = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
         mlir.passes.parse(pipeline).run(module.operation)
-        serialize = _jaxlib().jax.mlir.serialize_portable_artifact
+        serialize = jaxlib().jax.mlir.serialize_portable_artifact
         takes_bytes = "mlir_module: bytes" in serialize.__nb_signature__[0][0]
         try:
             return serialize(_bytecode(module) if takes_bytes else module, target)
@@ -451,6 +439,10 @@ def specialised(text: str, shapes: Sequence[Sequence[int]]) -> bytes:
             main = mlir.func.FuncOp(
                 "main", ir.FunctionType.get(types, general.type.results), visibility="public"
             )
+            # How arguments and results are divided over devices is said there.
+            for attributes in ("arg_attrs", "res_attrs"):
+                if attributes in general.attributes:
+                    main.attributes[attributes] = general.attributes[attributes]
         with ir.InsertionPoint(main.add_entry_block()):
             operands = [
                 argument if argument.type == type_ else mlir.stablehlo.convert(type_, argument)
@@ -460,6 +452,9 @@ def specialised(text: str, shapes: Sequence[Sequence[int]]) -> bytes:
         program = _bytecode(module)
     try:
         refined: bytes = _jaxlib().jax.mlir.refine_polymorphic_shapes(
+
+
+        return jaxlib().jax.mlir.refine_polymorphic_shapes(
             program, enable_shape_assertions=True, validate_static_shapes=True
         )
     except RuntimeError as error:

@@ -27,6 +27,14 @@ from s2s.frontend.traced import Traced
 from s2s.ir.dims import names_of
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import flatten, unflatten
+from s2s_codegen.stablehlo.mesh import (
+    Sharding,
+    input_names,
+    mesh_from,
+    partitions_from,
+    partitions_text,
+    sharding_of,
+)
 
 _STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
@@ -71,6 +79,8 @@ class Signature:
     """The command that made it."""
     version: str = ""
     """The version of s2s."""
+    sharding: Sharding | None = None
+    """How the inputs are divided over devices, if there are several."""
 
     @property
     def inputs(self) -> list[ShapedArray]:
@@ -88,6 +98,13 @@ class Signature:
         """The named dimensions, in the order in which the arguments have them."""
         names = [n for a in self.inputs for size in a.shape for n in sorted(names_of(size))]
         return list(dict.fromkeys(names))
+
+    @property
+    def divisions(self) -> str:
+        """How the inputs are divided over devices, as `--shard` has it."""
+        if self.sharding is None:
+            return ""
+        return partitions_text(input_names(self.parameters), self.sharding)
 
     def __str__(self) -> str:
         parameters = ", ".join(f"{p.stars}{p.name}: {_shown(p.type)}" for p in self.parameters)
@@ -107,7 +124,13 @@ class _Text(str):
         return str(self)
 
 
-def signature_of(traced: Traced, name: str, command: Sequence[str], version: str) -> Signature:
+def signature_of(
+    traced: Traced,
+    name: str,
+    command: Sequence[str],
+    version: str,
+    sharding: Sharding | None = None,
+) -> Signature:
     """The signature of a traced function."""
     parameters = tuple(
         Parameter(p.name, _without_values(p.type), _STARS.get(p.kind, ""))
@@ -123,6 +146,7 @@ def signature_of(traced: Traced, name: str, command: Sequence[str], version: str
         function.digest,
         shlex.join(command),
         version,
+        sharding,
     )
 
 
@@ -147,6 +171,9 @@ def attributes_of(signature: Signature) -> dict[str, str]:
         "s2s.command": signature.command,
         "s2s.version": signature.version,
     }
+    if signature.sharding is not None:
+        found["s2s.mesh"] = str(signature.sharding.mesh)
+        found["s2s.sharding"] = signature.divisions
     return {key: value for key, value in found.items() if value not in ("", "{}")}
 
 
@@ -165,12 +192,20 @@ def signature_from(name: str, attributes: Mapping[str, str]) -> Signature:
             attributes.get("s2s.source_digest", ""),
             attributes.get("s2s.command", ""),
             attributes.get("s2s.version", ""),
+            _sharding(attributes, parameters),
         )
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             "the module does not say what its arguments and results are (the attributes "
             "s2s.arguments and s2s.result), or they are damaged."
         ) from error
+
+
+def _sharding(attributes: Mapping[str, str], parameters: Sequence[Parameter]) -> Sharding | None:
+    if "s2s.mesh" not in attributes:
+        return None
+    divisions = partitions_from(attributes.get("s2s.sharding", ""))
+    return sharding_of(mesh_from(attributes["s2s.mesh"]), divisions, parameters)
 
 
 def _parameter(word: str, type_: Any) -> Parameter:

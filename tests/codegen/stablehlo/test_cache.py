@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s_codegen.stablehlo import cache, runtime
+from s2s_codegen.stablehlo import cache, runtime, xla
 from tests.conftest import ROOT
 
 TYPE = runtime.ArrayType((3,), np.dtype(np.float64))
@@ -102,7 +102,7 @@ def test_another_version_has_other_entries(
     folder: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[Any]
 ) -> None:
     run(2.0)
-    monkeypatch.setattr(runtime, "version", lambda: "0.0.0")
+    monkeypatch.setattr(xla, "version", lambda: "0.0.0")
     run(2.0)
     assert len(compilations) == 2
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from s2s.errors import UserError
-from s2s_codegen.stablehlo import runtime
+from s2s_codegen.stablehlo import runtime, xla
 from s2s_codegen.stablehlo.executable import STAGED_BYTES, Executable
-from s2s_codegen.stablehlo.text import tensor
+from s2s_codegen.stablehlo.text import element_type, tensor
 
 
 def doubling(dtype: Any, shape: tuple[int, ...]) -> Executable:
     type_ = runtime.ArrayType(shape, np.dtype(dtype))
-    text = tensor(shape, runtime.element_type(type_.dtype))
+    text = tensor(shape, element_type(type_.dtype))
     program = (
         f"func.func @main(%x: {text}) -> {text} {{\n"
         f"  %y = stablehlo.add %x, %x : {text}\n  return %y : {text}\n}}\n"
@@ -71,5 +71,5 @@ def test_unknown_platform() -> None:
 def test_no_module() -> None:
     with pytest.raises(ValueError, match="Unable to parse"):
         runtime.read_module("no module")
-    with pytest.raises(runtime.error_type()):
+    with pytest.raises(xla.error_type()):
         runtime.runtime().compile("no module")
