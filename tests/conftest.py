@@ -16,6 +16,8 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 import hypothesis
 import pytest
 
+from s2s.errors import UserError
+from s2s_codegen.stablehlo import runtime
 from tests import isolation
 
 TESTS = Path(__file__).parent
@@ -29,11 +31,17 @@ hypothesis.settings.register_profile("long", max_examples=5000, deadline=None, p
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write expected files anew")
+    parser.addoption(
+        "--platform", choices=["cpu", "cuda", "tpu"], help="the devices that run XLA's programs"
+    )
     parser.addoption("--long", action="store_true", help="give random searches a large budget")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("long" if config.getoption("--long") else "ci")
+    platform: str | None = config.getoption("--platform")
+    if platform is not None:
+        os.environ["S2S_PLATFORM"] = platform
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -42,6 +50,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if "slow" in item.keywords:
                 item.add_marker(skip)
+    platform: str | None = config.getoption("--platform")
+    if platform is not None:
+        try:
+            runtime.runtime(platform)
+        except UserError as error:
+            for item in items:
+                item.add_marker(pytest.mark.skip(reason=str(error)))
 
 
 class ExpectedFiles:

@@ -18,10 +18,7 @@ from s2s.api.transformed import (
     trace,
 )
 from s2s.ir.assumptions import assumptions
-from s2s.ir.dims import Size, substitute
-from s2s.ir.jaxpr import ShapedArray
 from s2s.trace import collector_paused
-from s2s.tree import flatten, unflatten
 
 if TYPE_CHECKING:
     from s2s_codegen.stablehlo.artifact import Artifact
@@ -65,9 +62,9 @@ def make_artifact(
     from s2s_codegen.stablehlo.artifact import artifact
     from s2s_codegen.stablehlo.compile import is_unbounded
     from s2s_codegen.stablehlo.mesh import sharding_of
-    from s2s_codegen.stablehlo.signature import signature_of
+    from s2s_codegen.stablehlo.signature import signature_of, with_sizes
 
-    fixed = {key: _with_sizes(argument, dims or {}) for key, argument in arguments.items()}
+    fixed = {key: with_sizes(argument, dims or {}) for key, argument in arguments.items()}
     traced = trace(fun, fixed)
     closed = optimised_for_xla(traced)
     minimum = {**traced.minimum, **assumptions().minimum}
@@ -94,27 +91,13 @@ def generate_for_xla(
         dims: sizes of named dimensions. Raises UserError if one stays open.
     """
     from s2s_codegen.stablehlo.python_module import render
+    from s2s_codegen.stablehlo.signature import with_sizes
 
-    fixed = {key: _with_sizes(argument, dims or {}) for key, argument in arguments.items()}
+    fixed = {key: with_sizes(argument, dims or {}) for key, argument in arguments.items()}
     traced = trace(fun, fixed)
     closed = optimised_for_xla(traced)
     text = render(describe(fun, traced, name, command), closed)
     return GeneratedModule(text, traced, closed)
-
-
-def _with_sizes(argument: Any, sizes: Mapping[str, Size]) -> Any:
-    leaves, structure = flatten(argument)
-    return unflatten(
-        structure,
-        [
-            ShapedArray(
-                tuple(substitute(size, sizes) for size in leaf.shape), leaf.dtype, leaf.weak_type
-            )
-            if isinstance(leaf, ShapedArray)
-            else leaf
-            for leaf in leaves
-        ],
-    )
 
 
 def load_artifact(path: str | Path) -> Artifact:

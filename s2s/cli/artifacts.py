@@ -65,9 +65,10 @@ def contents(artifact: Artifact, path: Path, version: str | None) -> bytes:
 
 def show(target: str) -> int:
     """Print what an artifact computes and where it comes from."""
-    from s2s.api.artifacts import load_artifact
+    from s2s_codegen.stablehlo.ahead_of_time import CompiledFile, load
 
-    signature = load_artifact(target).signature
+    found = load(target)
+    signature = found.signature
     lines = [("function", str(signature))]
     bounds = [f"{n} at least {signature.minimum.get(n, 1)}" for n in signature.dimensions]
     facts = [
@@ -79,6 +80,8 @@ def show(target: str) -> int:
         ("command", signature.command),
         ("made by", f"s2s {signature.version}" if signature.version else ""),
     ]
+    if isinstance(found, CompiledFile):
+        facts.append(("compiled for", f"{found.target}, by jaxlib {found.jaxlib}"))
     lines += [(name, fact) for name, fact in facts if fact]
     width = max(len(name) for name, _ in lines)
     for name, fact in lines:
@@ -93,11 +96,11 @@ def run_artifact(options: Options) -> int:
 
     The arrays of a container are called by their places in it: `params.w`, `pair.0`.
     """
-    from s2s.api.artifacts import load_artifact
+    from s2s_codegen.stablehlo.ahead_of_time import load
     from s2s_codegen.stablehlo.group import join
     from s2s_codegen.stablehlo.named_arrays import arguments_from, named_results
 
-    artifact = load_artifact(options.target)
+    artifact = load(options.target)
     arrays = _read(options.inputs) if options.inputs is not None else {}
     positional, named = arguments_from(artifact.signature, arrays)
     if options.coordinator is not None:
@@ -124,6 +127,23 @@ def run_artifact(options: Options) -> int:
         raise UserError(f"{output} cannot be written: {error.strerror}.") from error
     plural = "s" if len(results) != 1 else ""
     print(f"s2s: {len(results)} array{plural} written to {output}", file=sys.stderr)
+    return 0
+
+
+def compile_artifact(options: Options) -> int:
+    """Compile an artifact for a device of a kind, and write it to a file."""
+    from s2s.api.artifacts import load_artifact
+    from s2s_codegen.stablehlo.ahead_of_time import compile_ahead
+
+    artifact = load_artifact(options.target)
+    sizes = parse_dims(options.dims)
+    check_dims(sizes, set(artifact.signature.dimensions))
+    data = compile_ahead(artifact, options.gpu_target, sizes).to_bytes()
+    assert options.output is not None
+    try:
+        Path(options.output).write_bytes(data)
+    except OSError as error:
+        raise UserError(f"{options.output} cannot be written: {error.strerror}.") from error
     return 0
 
 

@@ -44,7 +44,7 @@ class Options(argparse.Namespace):
     """The options of one command, with what each is if it is not given."""
 
     command: str
-    """A transformation of `TRANSFORMATIONS`, or `compile`, `show`, `run`."""
+    """A transformation of `TRANSFORMATIONS`, or `compile`, `show`, `run`, `compile-artifact`."""
     target: str
     """`FILE.py:FUNC`; `FILE.py` for `compile`; an artifact for `show` and `run`."""
     expression: str = ""
@@ -75,6 +75,7 @@ class Options(argparse.Namespace):
     coordinator: str | None = None
     rank: int = 0
     world: int = 1
+    gpu_target: str | None = None
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -92,6 +93,8 @@ def parse(arguments: Sequence[str]) -> Options:
     if options.check and options.output is None and options.stablehlo is None:
         parser.error("--check compares with a file, so give one with -o")
     for_xla = options.stablehlo is not None or options.target_form == "xla"
+    if options.command == "compile-artifact":
+        return options
     if not for_xla and (options.dims or options.stablehlo_version):
         parser.error("--dims and --stablehlo-version are of an artifact; give it by --stablehlo")
     if options.mesh is None and options.shard is not None:
@@ -197,7 +200,22 @@ def _add_artifact_commands(commands: Any) -> None:
     )
     several.add_argument("--rank", type=int, default=0, help="the number of this process, from 0")
     several.add_argument("--world", type=int, default=1, help="how many processes there are")
-    for command in (show, run):
+    ahead = commands.add_parser(
+        "compile-artifact",
+        help="compile a StableHLO artifact before it is used, also for a GPU that is not here",
+        description="Compile a StableHLO artifact to machine code, which `s2s run` runs on a\n"
+        "device of that kind. Unlike an artifact, such a file must be trusted.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    ahead.add_argument(
+        "--gpu-target",
+        metavar="GPU",
+        help="a100, h100, h200 or b200 (this machine's CPU)",
+    )
+    ahead.add_argument("--dims", metavar="SIZES", help="sizes that are open: n=1024,d=32")
+    ahead.add_argument("-o", "--output", metavar="OUT", required=True, help="the file to write")
+    for command in (show, run, ahead):
         command.add_argument("target", metavar="ARTIFACT", help="a .mlir or .mlirbc file")
         command.add_argument(
             "--debug", action="store_true", help="show where in s2s an error comes from"

@@ -70,6 +70,8 @@ def run(options: Options) -> int:
     """Run a command; the exit status is 0, or 1 if `--check` finds a difference."""
     if options.command == "show":
         return artifacts.show(options.target)
+    if options.command == "compile-artifact":
+        return artifacts.compile_artifact(options)
     if options.command == "run":
         return artifacts.run_artifact(options)
     output = None if options.output is None or options.show_jaxpr else Path(options.output)

@@ -71,7 +71,7 @@ def _key(devices: Devices, program: Program, options: Sequence[tuple[str, Any]])
         str(devices.description).encode(),
         xla.version().encode(),
         os.environ.get("XLA_FLAGS", "").encode(),
-        _processor(),
+        processor(),
         _FORMAT,
     ]
     digest = hashlib.sha256()
@@ -81,7 +81,7 @@ def _key(devices: Devices, program: Program, options: Sequence[tuple[str, Any]])
 
 
 @functools.cache
-def _processor() -> bytes:
+def processor() -> bytes:
     """What the machine code depends on: the kind of processor and its features."""
     facts = [platform.system(), platform.machine(), platform.processor()]
     with contextlib.suppress(OSError):

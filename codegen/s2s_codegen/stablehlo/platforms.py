@@ -88,7 +88,6 @@ def make_client(platform: str, num_devices: int, group: Group | None) -> Any:
     if platform == "cuda":
         options = client.generate_pjrt_gpu_plugin_options()
     try:
-        client.initialize_pjrt_plugin(platform)
         return client.make_c_api_client(platform, options, None)
     except error_type() as error:
         why = str(error).strip().partition("\n")[0]
@@ -118,7 +117,9 @@ def load_plugin(platform: str) -> Any:
     client = jaxlib().client
     try:
         with quiet():
-            return client.load_pjrt_plugin_dynamically(platform, str(library))
+            loaded = client.load_pjrt_plugin_dynamically(platform, str(library))
+            client.initialize_pjrt_plugin(platform)
+            return loaded
     except error_type() as error:
         why = str(error).strip().partition("\n")[0]
         raise UserError(

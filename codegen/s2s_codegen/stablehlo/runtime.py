@@ -190,6 +190,25 @@ def compile_options(overrides: Sequence[tuple[str, Any]]) -> Any:
     return options
 
 
+def compile_for_target(plugin: Any, target: str, program: Program) -> bytes:
+    """A program as machine code for a GPU that need not be here, by a plugin that is loaded.
+
+    Args:
+        plugin: what `load_plugin` gave.
+        target: a GpuTargetConfigProto as text.
+        program: for one device.
+    """
+    lib = jaxlib()
+    topology = lib.client.make_c_api_device_topology(
+        plugin, "", target_config=target, topology="1x1x1"
+    )
+    (device,) = topology._make_compile_only_devices()
+    with _context() as mlir:
+        module = mlir.ir.Module.parse(program)
+        devices = lib.jax.DeviceList((device,))
+        return device.client.compile(module, devices, compile_options(())).serialize()
+
+
 def _read_copy(array: Any) -> Any:
     """An array of a kind of memory or of elements that jaxlib does not share."""
     with without_importing_jax():
@@ -451,10 +470,7 @@ def specialised(text: str, shapes: Sequence[Sequence[int]]) -> bytes:
             mlir.func.ReturnOp(mlir.func.CallOp(general, operands).results)
         program = _bytecode(module)
     try:
-        refined: bytes = _jaxlib().jax.mlir.refine_polymorphic_shapes(
-
-
-        return jaxlib().jax.mlir.refine_polymorphic_shapes(
+        refined: bytes = jaxlib().jax.mlir.refine_polymorphic_shapes(
             program, enable_shape_assertions=True, validate_static_shapes=True
         )
     except RuntimeError as error:

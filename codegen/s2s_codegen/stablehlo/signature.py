@@ -24,7 +24,7 @@ from s2s.errors import UserError
 from s2s.frontend.argument_types.text import parse_type
 from s2s.frontend.argument_types.types import ArgumentType, Static, render, render_array
 from s2s.frontend.traced import Traced
-from s2s.ir.dims import names_of
+from s2s.ir.dims import Size, names_of, substitute
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import flatten, unflatten
 from s2s_codegen.stablehlo.mesh import (
@@ -109,6 +109,22 @@ class Signature:
     def __str__(self) -> str:
         parameters = ", ".join(f"{p.stars}{p.name}: {_shown(p.type)}" for p in self.parameters)
         return f"{self.name}({parameters}) -> {_shown(self.result)}"
+
+
+def with_sizes(type_: Any, sizes: Mapping[str, Size]) -> Any:
+    """A pytree of types with sizes for named dimensions."""
+    leaves, structure = flatten(type_)
+    return unflatten(
+        structure,
+        [
+            ShapedArray(
+                tuple(substitute(size, sizes) for size in leaf.shape), leaf.dtype, leaf.weak_type
+            )
+            if isinstance(leaf, ShapedArray)
+            else leaf
+            for leaf in leaves
+        ],
+    )
 
 
 def _shown(type_: Any) -> str:

@@ -22,6 +22,12 @@ X = RANDOM.normal(size=(64, 2))
 Y = np.sin(X[:, :1])
 
 
+@pytest.fixture(autouse=True)
+def on_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of CPUs there are as many as one likes."""
+    monkeypatch.setenv("S2S_PLATFORM", "cpu")
+
+
 def losses(**where: Any) -> list[float]:
     """The losses of the steps of gradient descent of the example network."""
     random = np.random.default_rng(1)
