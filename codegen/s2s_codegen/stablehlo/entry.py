@@ -7,11 +7,17 @@ types, as Python, once:
         if type(a1) is not ndarray or a1.shape != (3,) or a1.dtype is not o1: return other
         if type(a2) is not dict or len(a2) != 1: return other
         ...
-        with lock:
-            staged0[...] = a1
-            staged1[...] = v1
-            r = execute(buffers).consume_with_handlers(handlers)
-        return {o2: asarray(r[0]), o3: asarray(r[1])[()]}
+        try:
+            stage = stages.pop()
+        except IndexError:
+            stage = new_stage()
+        buffers, memory = stage
+        memory[0][()] = a1
+        memory[1][()] = v1
+        r = execute(buffers).consume_with_handlers(handlers)
+        result = {o2: asarray(r[0]), o3: o4(r[1])}
+        stages.append(stage)
+        return result
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ import numpy as np
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, build_node
 from s2s_codegen.stablehlo.executable import Executable
-from s2s_codegen.stablehlo.runtime import fork
+from s2s_codegen.stablehlo.runtime import fork, scalar_reader
 
 _SCALARS = {"b": bool, "i": int, "f": float, "c": complex}
 
@@ -53,19 +59,20 @@ def entry(
     for name, (structure, avals) in zip(parameters, arguments, strict=True):
         _take_apart(text, name, structure, iter(avals), leaves)
     text.line("if fork.happened: fork.refuse()")
-    buffers = "buffers"
-    large = [i for i, staged in enumerate(executable.staged) if staged is None]
-    if large:
-        buffers = "filled"
-        text.line("filled = buffers.copy()")
-        for i in large:
-            text.line(f"filled[{i}] = {text.object(executable.puts[i])}({leaves[i]})")
-    text.line("with lock:")
-    for i, leaf in enumerate(leaves):
-        if i not in large:
-            text.line(f"    {text.object(executable.staged[i])}[...] = {leaf}")
-    text.line(f"    r = execute({buffers}).consume_with_handlers(handlers)")
-    text.line(f"return {_result(text, executable, places, result, out_avals)}")
+    text.line("try: stage = stages.pop()")
+    text.line("except IndexError: stage = new_stage()")
+    text.line("buffers, memory = stage")
+    if not all(executable.is_staged):
+        text.line("buffers = buffers.copy()")
+    for i, (is_staged, leaf) in enumerate(zip(executable.is_staged, leaves, strict=True)):
+        if is_staged:
+            text.line(f"memory[{i}][()] = {leaf}")
+        else:
+            text.line(f"buffers[{i}] = {text.object(executable.puts[i])}({leaf})")
+    text.line("r = execute(buffers).consume_with_handlers(handlers)")
+    text.line(f"result = {_result(text, executable, places, result, out_avals)}")
+    text.line("stages.append(stage)")
+    text.line("return result")
     return text.function("enter", parameters)
 
 
@@ -127,8 +134,16 @@ def _result(
         kind = node.kind
         if kind is None:
             index = next(numbers)
-            read = text.object(executable.readers[places[index]])
-            return f"{read}(r[{places[index]}]){_scalar_suffix(avals[index])}"
+            place = places[index]
+            # Results of a program that waits for nothing are there when it returns.
+            if avals[index].shape == () and all(executable.is_staged):
+                read = scalar_reader(executable.outputs[place])
+                if read is not None:
+                    number = f"{text.object(read)}(r[{place}])"
+                    kind = text.object(avals[index].dtype.type)
+                    return number if avals[index].weak_type else f"{kind}({number})"
+            read = text.object(executable.readers[place])
+            return f"{read}(r[{place}]){_scalar_suffix(avals[index])}"
         if kind is type(None):
             return "None"
         children = [expression(child) for child in node.children]
@@ -159,8 +174,8 @@ class _Text:
             "ndarray": np.ndarray,
             "other": OTHER,
             "fork": fork,
-            "lock": executable.lock,
-            "buffers": executable.buffers,
+            "stages": executable.stages,
+            "new_stage": executable.new_stage,
             "execute": executable.execute,
             "handlers": executable.handlers,
         }

@@ -74,6 +74,10 @@ class DeviceArray:
         return f"DeviceArray({np.asarray(self)!r})"
 
 
+Stage = tuple[list[Any], list[Any]]
+"""For each argument, what is on the device and the memory of that; None for large ones."""
+
+
 class Executable:
     """A program for arguments of fixed types.
 
@@ -102,28 +106,28 @@ class Executable:
         self.outputs = list(outputs)
         self.handlers = [devices.result_handler(type_) for type_ in outputs]
         self.readers = [devices.reader(type_) for type_ in outputs]
-        self._views = all(reader is np.asarray for reader in self.readers)
-        self.lock = threading.Lock()
         self._unbounded = unbounded
         self.is_watched = True
         """Whether it runs on another thread: until it is known not to take long."""
-        self._stage()
+        in_memory = isinstance(devices, Runtime) and devices.shares_memory
+        # The small integers of ml_dtypes are packed on the device, so they share no memory.
+        self.is_staged = [
+            in_memory and type_.dtype.isbuiltin == 1 and type_.nbytes <= STAGED_BYTES
+            for type_ in inputs
+        ]
+        """For each argument, whether it is copied to memory that the program reads."""
+        self.stages: list[Stage] = []
+        """Those that no call uses; taking one and giving it back are safe between threads."""
 
-    def _stage(self) -> None:
-        """Make the buffers for small arguments."""
-        self.staged: list[Any] = []
-        """For each argument, the memory it is copied to; None for one that is too large."""
-        self.buffers: list[Any] = []
-        for type_ in self.inputs:
-            # The small integers of ml_dtypes are packed on the device, so they share no memory.
-            is_small = type_.dtype.isbuiltin == 1 and type_.nbytes <= STAGED_BYTES
-            staged = buffer = None
-            if is_small and isinstance(self._devices, Runtime) and self._devices.shares_memory:
-                staged = aligned_empty(type_)
-                buffer = self._devices.put(staged, alias=True)
-            self.staged.append(staged)
-            self.buffers.append(buffer)
-        self._all_staged = all(array is not None for array in self.staged)
+    def new_stage(self) -> Stage:
+        """Memory for the small arguments of one call at a time."""
+        memory: list[Any] = []
+        buffers: list[Any] = []
+        for is_staged, type_ in zip(self.is_staged, self.inputs, strict=True):
+            array = aligned_empty(type_) if is_staged else None
+            memory.append(array)
+            buffers.append(None if array is None else self._devices.put(array, alias=True))
+        return buffers, memory
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """The results for arguments that have the types of `inputs`, as NumPy arrays.
@@ -134,27 +138,25 @@ class Executable:
             fork.refuse()
         if self.is_watched and threading.current_thread() is threading.main_thread():
             return self._run_watched(arrays)
-        with self.lock:
-            return self._run(arrays)
+        return self._run(arrays)
 
     def _run(self, arrays: Sequence[Any]) -> list[Any]:
-        if self._all_staged:
-            for staged, array in zip(self.staged, arrays, strict=True):
+        try:
+            stage = self.stages.pop()
+        except IndexError:
+            stage = self.new_stage()
+        buffers, memory = stage
+        filled = list(buffers)
+        for number, (staged, array) in enumerate(zip(memory, arrays, strict=True)):
+            if staged is None:
+                filled[number] = self.puts[number](array)
+            else:
                 staged[...] = array
-            results = self.execute(self.buffers).consume_with_handlers(self.handlers)
-        else:
-            buffers: list[Any] = []
-            places = zip(self.staged, self.buffers, self.puts, arrays, strict=True)
-            for staged, buffer, put, array in places:
-                if staged is None:
-                    buffer = put(array)
-                else:
-                    staged[...] = array
-                buffers.append(buffer)
-            results = self.execute(buffers).consume_with_handlers(self.handlers)
-        if self._views:
-            return [np.asarray(result) for result in results]
-        return [read(result) for read, result in zip(self.readers, results, strict=True)]
+        results = self.execute(filled).consume_with_handlers(self.handlers)
+        read = [read(result) for read, result in zip(self.readers, results, strict=True)]
+        # Only now: what was put may keep the program waiting, which reads the stage then.
+        self.stages.append(stage)
+        return read
 
     def on_device(self, arrays: Sequence[Any]) -> list[DeviceArray]:
         """The results as arrays that stay on the device; so may the arguments be."""
@@ -178,16 +180,11 @@ class Executable:
     # -- long computations ----------------------------------------------------------------------
 
     def _run_watched(self, arrays: Sequence[Any]) -> list[Any]:
-        with self.lock:
-            start = time.perf_counter()
-            try:
-                results = _workers.run(lambda: self._run(arrays))
-            except KeyboardInterrupt:
-                # The program still runs, and reads the buffers.
-                self._stage()
-                raise
-            self.is_watched = self._unbounded or time.perf_counter() - start > LONG
-            return results
+        start = time.perf_counter()
+        # If Ctrl-C ends the wait the program still runs, and keeps its stage.
+        results = _workers.run(lambda: self._run(arrays))
+        self.is_watched = self._unbounded or time.perf_counter() - start > LONG
+        return results
 
 
 class _Workers:
