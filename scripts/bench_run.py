@@ -12,7 +12,8 @@ Contestants, each giving the same derivative on NumPy arrays:
 For each it prints the time of the generated module over the contestant's: below 1, s2s is ahead.
 Process CPU time on one core, all contestants taking turns in one process, the median of the
 rounds' ratios. The problems and the target models are in shared/ beside the repository; the
-examples are the repository's own.
+examples are the repository's own. Then come the rows of scripts/bench_xla.py, for functions that
+XLA compiles.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ os.environ.update(
 os.environ.pop("OPENBLAS_CORETYPE", None)
 os.environ.pop("OPENBLAS_L2_SIZE", None)
 
+import bench_xla
 import numpy as np
 from bench_cases import ROOT, Case, example_cases, load, model_cases, problem_cases
 from bench_contestants import CONTESTANTS, Call, Unavailable, generate, jax_call, s2s_call
@@ -181,13 +183,17 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     parser.add_argument("--sizes", default="small,medium,large", help="sizes of the problems")
     parser.add_argument("--only", default="", help="only the cases whose name holds this")
+    parser.add_argument("--what", default="numpy,xla", help="NumPy modules, what XLA compiles")
     options = parser.parse_args()
     shared: Path = options.shared.resolve()
     if not shared.is_dir():
         print(f"{shared} is missing: the problems and the target models are left out.")
     sizes: list[str] = options.sizes.split(",")
-    cases = [*model_cases(shared), *example_cases(), *problem_cases(shared, sizes)]
-    report([case for case in cases if options.only in case.name])
+    if "numpy" in options.what:
+        cases = [*model_cases(shared), *example_cases(), *problem_cases(shared, sizes)]
+        report([case for case in cases if options.only in case.name])
+    if "xla" in options.what:
+        bench_xla.report(shared, options.only, interleaved)
 
 
 if __name__ == "__main__":

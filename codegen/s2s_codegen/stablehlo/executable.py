@@ -109,10 +109,11 @@ class Executable:
         self._unbounded = unbounded
         self.is_watched = True
         """Whether it runs on another thread: until it is known not to take long."""
-        in_memory = isinstance(devices, Runtime) and devices.shares_memory
+        shares = isinstance(devices, Runtime) and devices.shares_memory
+        self._put_shared = devices.put if isinstance(devices, Runtime) and shares else None
         # The small integers of ml_dtypes are packed on the device, so they share no memory.
         self.is_staged = [
-            in_memory and type_.dtype.isbuiltin == 1 and type_.nbytes <= STAGED_BYTES
+            shares and type_.dtype.isbuiltin == 1 and type_.nbytes <= STAGED_BYTES
             for type_ in inputs
         ]
         """For each argument, whether it is copied to memory that the program reads."""
@@ -121,12 +122,12 @@ class Executable:
 
     def new_stage(self) -> Stage:
         """Memory for the small arguments of one call at a time."""
-        memory: list[Any] = []
-        buffers: list[Any] = []
-        for is_staged, type_ in zip(self.is_staged, self.inputs, strict=True):
-            array = aligned_empty(type_) if is_staged else None
-            memory.append(array)
-            buffers.append(None if array is None else self._devices.put(array, alias=True))
+        memory: list[Any] = [None] * len(self.inputs)
+        buffers: list[Any] = [None] * len(self.inputs)
+        for number, (is_staged, type_) in enumerate(zip(self.is_staged, self.inputs, strict=True)):
+            if is_staged and self._put_shared is not None:
+                memory[number] = aligned_empty(type_)
+                buffers[number] = self._put_shared(memory[number], alias=True)
         return buffers, memory
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
@@ -199,8 +200,8 @@ class _Workers:
             self._tasks = queue.SimpleQueue()
             threading.Thread(target=_serve, args=(self._tasks,), daemon=True).start()
         answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._tasks.put((function, answers))
         try:
+            self._tasks.put((function, answers))
             result, error = answers.get()
         except BaseException:
             self._tasks.put(None)
