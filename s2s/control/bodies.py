@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from s2s.control.higher_order import per_jaxpr
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.passes.cse import cse
 from s2s.passes.dce import dce
 from s2s.passes.jvp import jvp
 from s2s.passes.partial_eval import partial_eval
@@ -204,11 +205,12 @@ def in_loop() -> bool:
 def split_of(closed: ClosedJaxpr, unknown: Flags, forced: Flags, in_loop: bool) -> Parts:
     """`partial_eval`, with each output that is `forced` among the unknown ones.
 
-    `known` has the known outputs only: what is to be kept for the residuals is chosen later.
+    `known` has the known outputs only: what is to be kept for the residuals is chosen later. What
+    a derivative computes and the function too is then one value, which can be kept.
     """
     token = _in_loop.set(in_loop)
     try:
-        split = partial_eval(closed, unknown)
+        split = partial_eval(cse(closed), unknown)
     finally:
         _in_loop.reset(token)
     out_unknown = either(split.out_unknown, forced)
