@@ -318,3 +318,35 @@ def test_shot_hits(examples: Examples, isolated_run: IsolatedRun) -> None:
     flight = scipy.integrate.solve_ivp(moves, (0.0, 3.0), [0.0, 0.0, *velocity], rtol=1e-10)
     # The steps of the example are good to about 1e-3 each.
     np.testing.assert_allclose(flight.y[:2, -1], target, atol=0.05)
+
+
+FIT_FUNCTION = """
+import numpy as np
+
+levels = np.zeros(3)
+for _ in range(300):
+    value, slope = module.surprise_value_and_grad(*levels.tolist(), x, y)
+    levels = levels - 0.02 * np.array(slope)
+result = levels.tolist(), float(value), np.abs(slope).max()
+"""
+
+
+def test_smooth_function_is_found_from_measurements(
+    examples: Examples, isolated_run: IsolatedRun
+) -> None:
+    module = examples.generate(
+        "value-and-grad",
+        "gaussian_process.py:surprise",
+        "gaussian_process_value_and_grad.py",
+        "--wrt",
+        "log_length,log_size,log_noise",
+    )
+    x = np.linspace(0.0, 6.0, 40)
+    y = np.sin(x) + 0.1 * np.random.default_rng(1).normal(size=40)
+    levels, value, slope = isolated_run(module, FIT_FUNCTION, {"x": x, "y": y})
+    assert slope < 1e-3
+    length, size, noise = np.exp(levels)
+    assert noise == pytest.approx(0.1, rel=0.25)
+    smooth = size**2 * np.exp(-0.5 * ((x[:, None] - x) / length) ** 2)
+    density = scipy.stats.multivariate_normal(np.zeros(40), smooth + noise**2 * np.eye(40))
+    assert value == pytest.approx(-density.logpdf(y), rel=1e-4)

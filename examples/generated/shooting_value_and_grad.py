@@ -124,13 +124,13 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
             # shooting.py:36: return time + step, moved, speed + 0.5 * step * (first + second)
             product_4 = 0.5 * step
             second_bar = product_4 * velocity_bar
-            step_bar_2 = 0.5 * (velocity_bar @ (first + second)) + time_bar
+            product_bar = velocity_bar @ (first + second)
             # shooting.py:35: moved = position + step * (speed + 0.5 * step * first)
-            product_bar = step * position_bar
-            step_bar_2 += position_bar @ (speed + product_4 * first)
-            speed_bar = velocity_bar + product_bar
-            first_bar = second_bar + product_4 * product_bar
-            step_bar_2 += 0.5 * (product_bar @ first)
+            product_bar_1 = step * position_bar
+            step_bar_2 = time_bar + position_bar @ (speed + product_4 * first)
+            speed_bar = velocity_bar + product_bar_1
+            first_bar = second_bar + product_4 * product_bar_1
+            step_bar_2 += 0.5 * (product_bar + product_bar_1 @ first)
             step_bar_1 = step_bar_2
         else:
             first_bar = np.zeros(first.shape)
@@ -163,4 +163,4 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     return value, velocity_bar
 
 
-# s2s digest: 0983b62d00520b6e
+# s2s digest: 2135cfad267252fb

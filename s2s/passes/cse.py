@@ -7,6 +7,8 @@ from typing import Any
 
 from s2s.ir.check import check
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Phase, Var
+from s2s.primitives.contractions import DotGeneral
+from s2s.primitives.core import Transpose
 
 
 def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -16,7 +18,8 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
     after:   { lambda ; x:f64[]. let a:f64[] = sin x; c:f64[] = mul a a in (c,) }
 
     Two equations are the same if their primitives (with parameters) and their operands are, in
-    either order where the primitive is commutative.
+    either order where the primitive is commutative. A cotangent that is the transpose of an
+    earlier product is written as that.
     """
     jaxpr = closed.jaxpr
     replaced: dict[Var, Var] = {}
@@ -39,6 +42,7 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         owner = eqn.phase == "primal" if _is_filled(eqn) else None
         position = seen.setdefault((eqn.primitive, owner, *keys), len(eqns))
         if position == len(eqns):
+            eqn = _as_transpose(eqn, seen, eqns)
             eqns.append(eqn)
             continue
         first = eqns[position]
@@ -52,6 +56,20 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
     result = Jaxpr(jaxpr.constvars, jaxpr.invars, eqns, [use(atom) for atom in jaxpr.outvars])
     check(result)
     return ClosedJaxpr(result, closed.consts)
+
+
+def _as_transpose(eqn: JaxprEqn, seen: dict[Any, int], eqns: Sequence[JaxprEqn]) -> JaxprEqn:
+    """A product as the transpose of the product of its factors the other way round, if that is
+    there; any other equation as it is."""
+    if not isinstance(eqn.primitive, DotGeneral) or eqn.phase != "cotangent":
+        return eqn
+    other, permutation = eqn.primitive.exchanged(*[atom.aval for atom in eqn.invars])
+    keys = [a.key() if isinstance(a, Literal) else a for a in reversed(eqn.invars)]
+    position = seen.get((other, None, *keys))
+    if position is None:
+        return eqn
+    (product,) = eqns[position].outvars
+    return JaxprEqn(Transpose(permutation), [product], eqn.outvars, eqn.source, eqn.phase)
 
 
 def _is_filled(eqn: JaxprEqn) -> bool:

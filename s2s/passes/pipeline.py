@@ -48,7 +48,8 @@ def tidy(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def _tidied_here(closed: ClosedJaxpr) -> ClosedJaxpr:
-    return dce(cse(collect_factors(cse(dce(closed)))))
+    # What was folded away is no value to make others of.
+    return dce(cse(dce(collect_factors(cse(dce(closed))))))
 
 
 def tidy_bodies(closed: ClosedJaxpr) -> ClosedJaxpr:

@@ -94,16 +94,20 @@ class DotGeneral(Primitive):
         summed = [b for _, b in sorted(zip(x_sum, y_sum, strict=True))]
         return [None, _put_back(result, [*y_batch, *summed, *y_free])]
 
+    def exchanged(self, x: ShapedArray, y: ShapedArray) -> tuple[DotGeneral, tuple[int, ...]]:
+        """The product of y and x, and which permutation of its axes gives that of x and y."""
+        (x_sum, y_sum), (x_batch, y_batch) = self.dimension_numbers
+        x_free, y_free = map(len, self.free(x.ndim, y.ndim))
+        batch, behind = range(len(x_batch)), len(x_batch) + y_free
+        permutation = (*batch, *range(behind, behind + x_free), *range(len(x_batch), behind))
+        return DotGeneral(((y_sum, x_sum), (y_batch, x_batch))), permutation
+
     def swapped(self, operands: Sequence[Value], permutation: tuple[int, ...]) -> Value | None:
         """The product with its result's axes permuted, if exchanging the operands gives that."""
         x, y = operands
-        (x_sum, y_sum), (x_batch, y_batch) = self.dimension_numbers
-        x_free, y_free = map(len, self.free(aval(x).ndim, aval(y).ndim))
-        batch, behind = range(len(x_batch)), len(x_batch) + x_free
-        wanted = (*batch, *range(behind, behind + y_free), *range(len(x_batch), behind))
-        if permutation != wanted:
-            return None
-        return dot_general(y, x, ((y_sum, x_sum), (y_batch, x_batch)))
+        other, own = self.exchanged(aval(x), aval(y))
+        inverse = tuple(own.index(axis) for axis in range(len(own)))
+        return bind(other, y, x) if permutation == inverse else None
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         """A matrix that is a transpose is read along its other axis."""

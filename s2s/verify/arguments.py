@@ -15,15 +15,26 @@ from s2s.tree import flatten, tree_map
 
 Random = np.random.Generator
 
+
+def _positive_definite(rng: Random, shape: tuple[int, ...]) -> Any:
+    """Square matrices that are positive definite; other arrays as near 1."""
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        return rng.uniform(0.5, 1.5, shape)
+    x = rng.standard_normal(shape)
+    return x @ x.mT / shape[-1] + np.eye(shape[-1])
+
+
 _RANGES: tuple[Callable[[Random, tuple[int, ...]], Any], ...] = (
     lambda rng, shape: rng.standard_normal(shape),
     lambda rng, shape: rng.uniform(0.5, 1.5, shape),
     lambda rng, shape: rng.uniform(0.1, 0.9, shape),
     lambda rng, shape: rng.uniform(1.1, 2.0, shape),
+    _positive_definite,
 )
-"""Where numbers are drawn from: anywhere, near 1, between 0 and 1, above 1.
+"""Where numbers are drawn from: anywhere, near 1, between 0 and 1, above 1, positive definite.
 
-The logarithm, the square root, arcsin and arccosh each have one of these in their domain.
+The logarithm, the square root, arcsin, arccosh and the Cholesky decomposition each have one of
+these in their domain.
 """
 
 _TRIES_OF_MIXED_RANGES = 20

@@ -38,6 +38,21 @@ def test_cse_tells_literals_and_parameters_apart() -> None:
     assert len(cse(program(fun, f64())).eqns) == 4
 
 
+def test_cse_makes_a_cotangent_of_its_transpose() -> None:
+    def fun(x, y):
+        numbers = (((1,), (0,)), ((), ()))
+        with phase("cotangent"):
+            exchanged = (((0,), (1,)), ((), ()))
+            return [lax.dot_general(x, y, numbers), lax.dot_general(y, x, exchanged)]
+
+    found = cse(program(fun, f64(2, 3), f64(3, 4)))
+    assert [eqn.primitive.name for eqn in found.eqns] == ["dot_general", "transpose"]
+    x, y = values([f64(2, 3), f64(3, 4)])
+    product, transposed = evaluate(found, x, y)
+    np.testing.assert_allclose(product, x @ y)
+    np.testing.assert_array_equal(transposed, product.T)
+
+
 def test_cse_keeps_the_users_own_values_exact() -> None:
     def fun(x):
         with phase("cotangent"):

@@ -72,6 +72,19 @@ def _checked(name, value, shape, dtype):
     return array.astype(dtype, copy=False)
 '''
 
+LAPACK = """\
+    from jaxlib import lapack
+
+    # What the module calls of LAPACK; without this the first call would end the process.
+    for platform, targets in lapack.registrations().items():
+        for name, target, version in targets:
+            xla_client.register_custom_call_target(
+                name, target, platform=platform, api_version=version
+            )
+    lapack._lapack.initialize()
+
+"""
+
 
 def render(description: Description, closed: ClosedJaxpr) -> str:
     """The text of a module with one function, which computes the jaxpr.
@@ -100,7 +113,7 @@ def render(description: Description, closed: ClosedJaxpr) -> str:
         *_function(description, closed),
         "",
         "",
-        *_loader(),
+        *_loader(module),
         "",
         "",
         "RESULTS = [",
@@ -114,8 +127,12 @@ def render(description: Description, closed: ClosedJaxpr) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _loader() -> Sequence[str]:
-    return LOADER.rstrip().split("\n")
+def _loader(module: str) -> Sequence[str]:
+    text = LOADER.rstrip()
+    if "@lapack_" in module:
+        client = "    client = "
+        text = text.replace(client, LAPACK + client, 1)
+    return text.split("\n")
 
 
 def _shape(aval: ShapedArray) -> str:

@@ -67,6 +67,23 @@ def test_runs_alone(
     ]
 
 
+def test_linear_algebra_runs_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolated_run: IsolatedRun
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(
+        "import numpy as np\n\n\ndef f(a, b):\n    return b @ np.linalg.solve(a, b)\n"
+    )
+    command = ["grad", "model.py:f", "--args", "a: f64[3, 3], b: f64[3]", "--wrt", "b"]
+    assert main([*command, "--target", "xla", "-o", "by_xla.py"]) == 0
+    a, b = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 0.0], [3.0, 1.0, 1.0]]), np.array([1.0, 2.0, 4.0])
+    packages = ("numpy", "jaxlib", "ml_dtypes", "scipy")
+    program = "result = module.f_grad(a, b)"
+    found = isolated_run(tmp_path / "by_xla.py", program, {"a": a, "b": b}, packages=packages)
+    expected = np.linalg.solve(a, b) + np.linalg.solve(a.T, b)
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
 def test_sizes_are_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

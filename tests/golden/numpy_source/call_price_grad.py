@@ -38,9 +38,9 @@ def call_price_grad(
     # Backward, from the return value to the arguments.
     # black_scholes.py:18: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
     ratio_1 = d2 / 1.4142135623730951
-    product = 0.5 * (1.0 + math.erf(ratio_1))
     d2_bar = -0.39894228040143265 * strike * discount * math.exp(-(ratio_1**2))
     # black_scholes.py:17: discount = math.exp(-rate * maturity)
+    product = 0.5 * (1.0 + math.erf(ratio_1))
     product_bar = -strike * product * discount
     # black_scholes.py:16: d2 = d1 - total_vol
     ratio_1 = d1 / 1.4142135623730951
