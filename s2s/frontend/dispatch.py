@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from types import (
     BuiltinFunctionType,
@@ -369,9 +371,20 @@ def _counterpart(function: Any, is_traced: bool) -> Callable[..., Any] | None:
         found = always.get(function)
         if found is None and (is_traced or function in CREATION):
             found = COUNTERPARTS.get(function) or counterparts.get(function)
+            if found is None and _knows_of_scipy():
+                found = COUNTERPARTS.get(function)
     except TypeError:  # not hashable
         return None
     return found
+
+
+def _knows_of_scipy() -> bool:
+    """Whether SciPy's functions have counterparts from now on: SciPy is not a dependency, so these
+    are known only once the user's code has imported it."""
+    if "scipy.special" not in sys.modules or "s2s.scipy.special" in sys.modules:
+        return False
+    importlib.import_module("s2s.scipy.special")
+    return True
 
 
 def _is_own(function: Any) -> bool:

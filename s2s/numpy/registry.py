@@ -46,7 +46,8 @@ def public_name(function: Callable[..., Any]) -> str:
     if isinstance(owner, np.ufunc):
         return f"np.{owner.__name__}.{name}"
     module: str = getattr(function, "__module__", None) or "numpy"
-    return f"{module.replace('numpy', 'np', 1)}.{name}"
+    parts = [part for part in module.split(".") if not part.startswith("_")]
+    return f"{'.'.join(parts).replace('numpy', 'np', 1)}.{name}"
 
 
 class Counterpart:

@@ -53,7 +53,8 @@ class TracedUfunc:
         self.numpy = numpy
         self.emit = emit
         self.python = python
-        self.__name__ = f"np.{numpy.__name__}"
+        is_own = getattr(np, numpy.__name__, None) is numpy
+        self.__name__ = f"{'np' if is_own else 'scipy.special'}.{numpy.__name__}"
         self._infix: dict[tuple[Any, ...], Conversions | None] = {}
         self._prefix: dict[tuple[Kind, ...], Conversions] = {}
         self._python_types: dict[tuple[DType, ...], DType] = {}
