@@ -4,16 +4,13 @@ Where a function is a primitive, the generated module calls SciPy as the user do
 written out, and the module needs NumPy only.
 """
 
-# SciPy has no types.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
+import importlib
 import math
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from scipy import special
 
 from s2s.numpy import elementary, logical, reductions, shaping
 from s2s.numpy.promotion import array_operand
@@ -23,16 +20,17 @@ from s2s.primitive import Value
 from s2s.primitives import functions as lax
 from s2s.trace import Tracer
 
-_ufuncs = cast("Any", special)
+special: Any = importlib.import_module("scipy.special")
+"""SciPy itself, which has no types."""
 
 # -- primitives -----------------------------------------------------------------------------------
 
-ufunc(_ufuncs.erf, lax.erf)
-ufunc(_ufuncs.erfc, lax.erfc)
-ufunc(_ufuncs.erfinv, lax.erf_inv)
-ufunc(_ufuncs.expit, lax.logistic)
-ufunc(_ufuncs.gammaln, lax.lgamma)
-psi = ufunc(_ufuncs.psi, lax.digamma)
+ufunc(special.erf, lax.erf)
+ufunc(special.erfc, lax.erfc)
+ufunc(special.erfinv, lax.erf_inv)
+ufunc(special.expit, lax.logistic)
+ufunc(special.gammaln, lax.lgamma)
+psi = ufunc(special.psi, lax.digamma)
 
 
 @counterpart(special.polygamma)
@@ -78,11 +76,11 @@ def _ndtr(x: Any) -> Value:
     return 0.5 * lax.erfc(x * -math.sqrt(0.5))
 
 
-ufunc(_ufuncs.logit, _logit)
-ufunc(_ufuncs.log_expit, _log_expit)
-ufunc(_ufuncs.xlogy, _xlogy)
-ufunc(_ufuncs.xlog1py, _xlog1py)
-ufunc(_ufuncs.ndtr, _ndtr)
+ufunc(special.logit, _logit)
+ufunc(special.log_expit, _log_expit)
+ufunc(special.xlogy, _xlogy)
+ufunc(special.xlog1py, _xlog1py)
+ufunc(special.ndtr, _ndtr)
 
 
 @counterpart(special.softmax)
