@@ -10,15 +10,12 @@ import importlib
 import math
 from typing import Any
 
-import numpy as np
-
 from s2s.numpy import elementary, logical, reductions, shaping
 from s2s.numpy.promotion import array_operand
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.ufuncs import ufunc
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
-from s2s.trace import Tracer
 
 special: Any = importlib.import_module("scipy.special")
 """SciPy itself, which has no types."""
@@ -36,10 +33,10 @@ psi = ufunc(special.psi, lax.digamma)
 @counterpart(special.polygamma)
 def polygamma(n: Any, x: Any) -> Value:
     """The n-th derivative of digamma; n is an integer known now."""
-    if isinstance(n, Tracer) or not isinstance(n, (int, np.integer)):
+    if not isinstance(n, int):
         raise mistake("the order of scipy.special.polygamma must be one integer known now")
     value = array_operand(x, "scipy.special.polygamma")
-    return psi(value) if n == 0 else lax.polygamma(int(n), value)
+    return psi(value) if n == 0 else lax.polygamma(n, value)
 
 
 # -- written out ----------------------------------------------------------------------------------
