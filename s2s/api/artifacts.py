@@ -88,7 +88,8 @@ def generate_for_xla(
 
     Args:
         fun, arguments, name, command: as in `s2s.api.source.generate`.
-        dims: sizes of named dimensions. Raises UserError if one stays open.
+        dims: sizes of named dimensions, which are then fixed. For those that stay open, the module
+            is made for given sizes when its function is first called with them.
     """
     from s2s_codegen.stablehlo.python_module import render
     from s2s_codegen.stablehlo.signature import with_sizes

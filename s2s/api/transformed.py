@@ -94,7 +94,7 @@ def optimised_for_xla(traced: Traced) -> ClosedJaxpr:
             line.file,
             line.line,
         )
-    return optimise(silent)
+    return optimise(silent, keep_checkpoints=True)
 
 
 def function_name(fun: Callable[..., Any]) -> str:

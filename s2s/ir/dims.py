@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -271,6 +271,18 @@ def bound_dimension(name: str) -> Dim:
 def fresh_dimension(name: str) -> Dim:
     """A dimension of a new name, for an equation to bind: `name_1`, `name_2`, ..."""
     return bound_dimension(f"{name}_{next(_numbers)}")
+
+
+def linear_in(size: Size, known: Collection[str]) -> tuple[str, int, Size] | None:
+    """The one name in a size that is not known, its factor, and the rest of the size; None if there
+    is not one such name, or the size is not linear in it."""
+    unknown = [name for name in names_of(size) if name not in known]
+    if len(unknown) != 1 or not isinstance(size, Dim):
+        return None
+    (name,) = unknown
+    factor = dict(size.terms).get(((name, 1),), 0)
+    rest = size - dimension(name) * factor
+    return None if not factor or name in names_of(rest) else (name, factor, rest)
 
 
 def terms_of(size: Size) -> tuple[tuple[Monomial, int], ...]:

@@ -17,15 +17,17 @@ from s2s.primitive import Value
 from s2s.trace import builder_in_force, copy_equation, make, walk
 
 
-def optimise(closed: ClosedJaxpr) -> ClosedJaxpr:
+def optimise(closed: ClosedJaxpr, *, keep_checkpoints: bool = False) -> ClosedJaxpr:
     """(xs -> ys)  ->  (xs -> ys), the same values with fewer equations
 
     before:  { lambda ; x:f64[]. let a = sin x; b = sin x; c = mul b 1.0; d = cos x in (c,) }
     after:   { lambda ; x:f64[]. let a:f64[] = sin x in (a,) }
 
-    This is for when all derivatives are taken: the rules for them go.
+    This is for when all derivatives are taken: the rules for them go. With `keep_checkpoints`, what
+    is computed again on purpose stays apart, for a compiler that would find it to be there already.
     """
-    return with_plain_dimensions(dce(unpack(tidy(finish(dce(closed))))))
+    tidied = tidy(finish(dce(closed)))
+    return with_plain_dimensions(dce(tidied if keep_checkpoints else unpack(tidied)))
 
 
 _tidied: WeakKeyDictionary[ClosedJaxpr, ClosedJaxpr] = WeakKeyDictionary()

@@ -15,7 +15,7 @@ import numpy as np
 
 from s2s.frontend.argument_types.types import Static, render
 from s2s.frontend.traced import Parameter
-from s2s.ir.dims import Dim, Size, dimension, names_of, same_size
+from s2s.ir.dims import Size, dimension, linear_in, names_of, same_size
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, flatten
 from s2s_codegen.numpy_source.expression import tuple_of
@@ -150,11 +150,11 @@ def _bind(
         statements.append(Line(f"{left} = {', '.join(sources)}"))
     for argument in arrays:
         for axis, size in enumerate(argument.aval.shape):
-            name = _only_missing(size, missing)
-            if name is not None:
-                missing.discard(name)
-                solved = _solved(size, name, f"{argument.name}.shape[{axis}]", scope)
-                statements.append(Line(f"{scope.size_names[name]} = {solved}"))
+            found = linear_in(size, set(needed) - missing)
+            if found is not None and found[0] in missing:
+                missing.discard(found[0])
+                solved = _solved(f"{argument.name}.shape[{axis}]", *found[1:], scope)
+                statements.append(Line(f"{scope.size_names[found[0]]} = {solved}"))
     return statements, whole
 
 
@@ -166,33 +166,8 @@ def _bare_name(size: Size) -> str | None:
     return name if same_size(size, dimension(name)) else None
 
 
-def _only_missing(size: Size, missing: Collection[str]) -> str | None:
-    """The one name in a size that is not known yet, if the size is linear in it."""
-    unknown = [name for name in names_of(size) if name in missing]
-    if len(unknown) != 1 or not isinstance(size, Dim):
-        return None
-    factor = _factor(size, unknown[0])
-    return None if factor is None else unknown[0]
-
-
-def _factor(size: Dim, name: str) -> int | None:
-    found: int | None = None
-    for monomial, coefficient in size.terms:
-        if any(not isinstance(atom, str) and name in str(atom) for atom, _ in monomial):
-            return None
-        if any(atom == name for atom, _ in monomial):
-            if monomial != ((name, 1),):
-                return None
-            found = coefficient
-    return found
-
-
-def _solved(size: Size, name: str, text: str, scope: Scope) -> str:
-    """`name`, given that `size` is `text`."""
-    assert isinstance(size, Dim)
-    factor = _factor(size, name)
-    assert factor is not None
-    rest = size - dimension(name) * factor
+def _solved(text: str, factor: int, rest: Size, scope: Scope) -> str:
+    """The size that, taken `factor` times and with `rest` added to it, is `text`."""
     if not same_size(rest, 0):
         text = f"({text} - {scope.size(rest).text})" if factor != 1 else f"{text} - {rest}"
     return text if factor == 1 else f"{text} // {factor}"

@@ -20,13 +20,17 @@ from s2s_codegen.stablehlo import runtime
 from s2s_codegen.stablehlo.calls import CompiledArtifact
 from s2s_codegen.stablehlo.emit import emit_module
 from s2s_codegen.stablehlo.lapack import is_lapack
+from s2s_codegen.stablehlo.names import Arguments
 from s2s_codegen.stablehlo.signature import Signature, attributes_of, signature_from
 from s2s_codegen.stablehlo.text import tensor_type
 
 CUSTOM_CALLS = frozenset({"shape_assertion"})
 """The targets of custom calls that a module from a file may have, beside LAPACK's."""
 
-_SECONDS_TO_READ = 120
+_SECONDS_TO_READ = 30
+"""And one more for each `_BYTES_A_SECOND`: some damaged files are never read to their end."""
+
+_BYTES_A_SECOND = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,9 @@ class Artifact:
 
 def artifact(closed: ClosedJaxpr, signature: Signature, *, unbounded: bool) -> Artifact:
     """The artifact of a finished jaxpr, whose inputs and outputs the signature names."""
-    text = emit_module(closed, signature.name, attributes_of(signature), signature.sharding)
+    arguments = Arguments(signature.name, signature.places, signature.minimum)
+    attributes = attributes_of(signature)
+    text = emit_module(closed, signature.name, attributes, signature.sharding, arguments)
     return Artifact(text, signature, unbounded)
 
 
@@ -135,7 +141,7 @@ def _read_apart(path: Path, data: bytes) -> runtime.ModuleContents:
             [sys.executable, "-c", program],
             input=data,
             capture_output=True,
-            timeout=_SECONDS_TO_READ,
+            timeout=_SECONDS_TO_READ + len(data) / _BYTES_A_SECOND,
         )
         answer: dict[str, Any] = json.loads(process.stdout) if process.returncode == 0 else {}
     except (subprocess.TimeoutExpired, json.JSONDecodeError):

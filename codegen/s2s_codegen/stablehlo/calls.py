@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import render_array
-from s2s.ir.dims import Dim, Size, substitute
+from s2s.ir.dims import Size, linear_in, names_of, substitute
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, flatten, unflatten
@@ -45,16 +46,10 @@ class CompiledArtifact:
         """
         given = self._bound(args, kwargs)
         arrays: list[Any] = []
-        sizes: dict[str, int] = {}
-        origin: dict[str, str] = {}
+        axes: list[_Axis] = []
         for parameter, value in zip(self._signature.parameters, given, strict=True):
-            self._take(parameter, value, arrays, sizes, origin)
-        for name, least in self._signature.minimum.items():
-            if sizes.get(name, least) < least:
-                raise UserError(
-                    f"{self._signature.name}: {origin[name]} is {sizes[name]}, but must be at "
-                    f"least {least}."
-                )
+            self._take(parameter, value, arrays, axes)
+        sizes = self._sizes(axes)
         results = self._executable(sizes)(arrays)
         outputs = self._signature.outputs
         numbers = [
@@ -138,8 +133,7 @@ class CompiledArtifact:
         parameter: Parameter,
         value: Any,
         arrays: list[Any],
-        sizes: dict[str, int],
-        origin: dict[str, str],
+        axes: list[_Axis],
     ) -> None:
         if value is parameter:
             return
@@ -153,7 +147,7 @@ class CompiledArtifact:
                         f"cannot be {part!r}"
                     )
                 continue
-            arrays.append(self._checked(leaf, place, part, sizes, origin))
+            arrays.append(self._checked(leaf, place, part, axes))
 
     def _parts(self, structure: TreeDef, value: Any, place: str) -> list[tuple[str, Any]]:
         """The leaves of an argument, each with where it stands."""
@@ -189,8 +183,7 @@ class CompiledArtifact:
         aval: ShapedArray,
         place: str,
         value: Any,
-        sizes: dict[str, int],
-        origin: dict[str, str],
+        axes: list[_Axis],
     ) -> Any:
         """The argument as an array of the element type that the program has."""
         wanted = render_array(aval)
@@ -211,24 +204,39 @@ class CompiledArtifact:
         if array.ndim != aval.ndim:
             self._refuse(f"`{place}` must be {wanted}, but has the shape {array.shape}")
         for axis, (size, found) in enumerate(zip(aval.shape, array.shape, strict=True)):
-            self._match(size, found, f"the size of axis {axis} of `{place}`", sizes, origin)
+            axes.append(_Axis(size, found, f"the size of axis {axis} of `{place}`"))
         return array
 
-    def _match(
-        self, size: Size, found: int, place: str, sizes: dict[str, int], origin: dict[str, str]
-    ) -> None:
-        if isinstance(size, Dim):
-            name = str(size)
-            if name in size.names() and name not in sizes:
-                sizes[name] = found
-                origin[name] = place
-                return
-            expected = substitute(size, sizes)
-            if expected != found:
-                known = " and ".join(f"{origin.get(n, n)} is {sizes.get(n)}" for n in size.names())
-                self._refuse(f"{place} is {found}, but must be {size}, where {known}")
-        elif size != found:
-            self._refuse(f"{place} is {found}, but must be {size}")
+    def _sizes(self, axes: Sequence[_Axis]) -> dict[str, int]:
+        """The named dimensions, for arguments whose axes have given sizes; which must fit."""
+        sizes: dict[str, int] = {}
+        known: dict[str, str] = {}
+        # What is `n` before what is `2*n`.
+        for axis in sorted(axes, key=lambda axis: len(str(axis.size))):
+            found = linear_in(axis.size, sizes.keys())
+            if found is not None:
+                name, factor, rest = found
+                sizes[name] = (axis.found - int(substitute(rest, sizes))) // factor
+                known[name] = f"{axis.place if str(axis.size) == name else name} is {sizes[name]}"
+        for axis in axes:
+            if substitute(axis.size, sizes) != axis.found:
+                names = " and ".join(known[name] for name in sorted(names_of(axis.size)))
+                where = f", where {names}" if names else ""
+                self._refuse(f"{axis.place} is {axis.found}, but must be {axis.size}{where}")
+        for name, size in sizes.items():
+            least = self._signature.minimum.get(name, 1)
+            if size < least:
+                self._refuse(f"{known[name]}, but must be at least {least}")
+        return sizes
+
+
+@dataclass(frozen=True, eq=False)
+class _Axis:
+    """An axis of an argument: the size that it must have, the one it has, and what it is called."""
+
+    size: Size
+    found: int
+    place: str
 
 
 def _is_plain_array(value: Any) -> bool:

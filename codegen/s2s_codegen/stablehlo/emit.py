@@ -33,6 +33,7 @@ from s2s.primitive import Primitive, Value
 from s2s.trace import make
 from s2s_codegen.stablehlo.histories import in_windows
 from s2s_codegen.stablehlo.mesh import Sharding, attribute_of
+from s2s_codegen.stablehlo.names import Arguments, sizes_needed
 from s2s_codegen.stablehlo.text import dense, function_type, location, string, tensor_type
 
 INT32: DType = np.dtype(np.int32)
@@ -79,10 +80,11 @@ class Emitter:
         """For each named dimension, its size as an i32."""
         self._count = 0
         self._indent = "    "
-        self._location = "loc(unknown)"
+        self._location = ""
         self.source: Source | None = None
         """The user's line that is being written."""
         self._constants: list[dict[Any, Operand]] = [{}]
+        """Constants and shapes that were made, here and in the regions around."""
 
     # -- statements -----------------------------------------------------------------------------
 
@@ -99,7 +101,7 @@ class Emitter:
     def op(self, text: str, result: ShapedArray) -> Operand:
         """Write `%n = text` and return `%n`."""
         name = self.fresh()
-        self.lines.append(f"{self._indent}{name} = {text} {self._location}")
+        self.lines.append(f"{self._indent}{name} = {text}{self._location}")
         return Operand(name, result)
 
     def ops(self, text: str, results: Sequence[ShapedArray]) -> list[Operand]:
@@ -108,7 +110,7 @@ class Emitter:
             return [self.op(text, results[0])]
         name = self.fresh()
         bound = f"{name}:{len(results)} = " if results else ""
-        self.lines.append(f"{self._indent}{bound}{text} {self._location}")
+        self.lines.append(f"{self._indent}{bound}{text}{self._location}")
         return [Operand(f"{name}#{i}", aval) for i, aval in enumerate(results)]
 
     @property
@@ -223,19 +225,26 @@ class Emitter:
         if is_static(shape):
             return self.constant(np.array(shape, INT32), aval)
         one = ShapedArray((1,), INT32)
+        key = tuple(map(str, shape))
+        for known in self._constants:
+            if key in known:
+                return known[key]
         parts = [self.reshape(self.size(size), (1,)) for size in shape]
         if len(parts) == 1:
-            return parts[0]
-        names = ", ".join(part.name for part in parts)
-        types = function_type([tensor_type(one)] * len(parts), [tensor_type(aval)])
-        return self.op(f"stablehlo.concatenate {names}, dim = 0 : {types}", aval)
+            made = parts[0]
+        else:
+            names = ", ".join(part.name for part in parts)
+            types = function_type([tensor_type(one)] * len(parts), [tensor_type(aval)])
+            made = self.op(f"stablehlo.concatenate {names}, dim = 0 : {types}", aval)
+        self._constants[-1][key] = made
+        return made
 
     # -- jaxprs ---------------------------------------------------------------------------------
 
     def at(self, eqn: JaxprEqn) -> None:
         """Give the operations that follow the location of an equation."""
         name = next((var.name for var in eqn.outvars if var.name), eqn.primitive.name)
-        self._location = location(name, eqn.source)
+        self._location = f" {location(name, eqn.source)}"
         self.source = eqn.source
 
     def inline(self, closed: ClosedJaxpr, operands: Sequence[Operand]) -> list[Operand]:
@@ -319,6 +328,8 @@ def emit_module(
     name: str = "jaxpr",
     attributes: Mapping[str, str] | None = None,
     sharding: Sharding | None = None,
+    arguments: Arguments | None = None,
+    entry: str = "main",
 ) -> str:
     """The text of a module whose function `main` computes a jaxpr.
 
@@ -327,12 +338,23 @@ def emit_module(
         name: what the module is called, an identifier.
         attributes: strings that the module carries, by names with a dot in them.
         sharding: how the inputs are divided over devices, if there are several.
+        arguments: what is said of arguments whose sizes do not fit together.
+        entry: another name for `main`, for a private function that one is still to call.
     """
     import s2s_codegen.stablehlo.lower  # what each primitive becomes
+    from s2s_codegen.stablehlo.sizes import bind_sizes
 
     assert s2s_codegen.stablehlo.lower
     module = Module()
-    module.functions.append(_function(module, "public", "main", in_windows(closed), sharding))
+    emitter = Emitter(module)
+    parameters = _parameters(closed)
+    bind_sizes(emitter, parameters, arguments or _unnamed(closed, name))
+    finished = in_windows(closed)
+    visibility = "public" if entry == "main" else "private"
+    module.names.add(entry)
+    module.functions.append(
+        _function(emitter, visibility, entry, finished, parameters, (), sharding)
+    )
     entries = [f"{key} = {string(value)}" for key, value in (attributes or {}).items()]
     if sharding is not None:
         module.functions.insert(0, f"  sdy.mesh @mesh = {sharding.mesh.attribute}")
@@ -346,18 +368,26 @@ def emit_module(
     return f"module @{name}{header} {{\n{body}\n}}\n"
 
 
+def _parameters(closed: ClosedJaxpr) -> list[Operand]:
+    return [Operand(f"%arg{i}", aval) for i, aval in enumerate(closed.in_avals)]
+
+
+def _unnamed(closed: ClosedJaxpr, function: str) -> Arguments:
+    """What is said of arguments of which only the jaxpr is known."""
+    names = [var.name or f"argument {i}" for i, var in enumerate(closed.jaxpr.invars)]
+    return Arguments(function, names)
+
+
 def _function(
-    module: Module,
+    emitter: Emitter,
     visibility: str,
     name: str,
     closed: ClosedJaxpr,
+    parameters: Sequence[Operand],
+    sizes: Sequence[Operand] = (),
     sharding: Sharding | None = None,
 ) -> str:
-    emitter = Emitter(module)
-    parameters = [Operand(f"%arg{i}", aval) for i, aval in enumerate(closed.in_avals)]
-    for parameter in parameters:
-        for axis, size in enumerate(parameter.aval.shape):
-            _bind_size(emitter, parameter, axis, size)
+    """A function of `parameters`, the operands of the jaxpr, and of the `sizes` that it is told."""
     results = emitter.inline(closed, parameters)
     where = [""] * len(parameters)
     if sharding is not None:
@@ -366,6 +396,7 @@ def _function(
         f"{p.name}: {p.type}{placed} {location(var.name, None)}"
         for p, placed, var in zip(parameters, where, closed.jaxpr.invars, strict=True)
     )
+    told = "".join(f", {size.name}: {size.type}" for size in sizes)
     types = ", ".join(result.type for result in results)
     declared = types
     if sharding is not None:
@@ -375,7 +406,8 @@ def _function(
         )
     emitter.line(f"return {', '.join(r.name for r in results)} : {types}" if results else "return")
     lines = "\n".join(emitter.lines)
-    return f"  func.func {visibility} @{name}({signature}) -> ({declared}) {{\n{lines}\n  }}"
+    inputs = f"{signature}{told}".removeprefix(", ")
+    return f"  func.func {visibility} @{name}({inputs}) -> ({declared}) {{\n{lines}\n  }}"
 
 
 def call(
@@ -385,28 +417,21 @@ def call(
     operands: list[Operand],
     results: list[ShapedArray],
 ) -> list[Operand]:
-    """Write a call of a private function, and the function if it is not in the module yet."""
+    """Write a call of a private function, and the function if it is not in the module yet.
+
+    The sizes of the named dimensions in it are further operands.
+    """
     module = emitter.module
+    needed = sizes_needed(closed, emitter.sizes)
     if closed not in module.calls:
         module.calls[closed] = module.fresh(name)
-        module.functions.append(_function(module, "private", module.calls[closed], closed))
-    names = ", ".join(x.name for x in operands)
-    types = f"({', '.join(x.type for x in operands)}) -> ({', '.join(map(tensor_type, results))})"
+        inside = Emitter(module)
+        inside.sizes = {n: Operand(f"%size_{n}", emitter.sizes[n].aval) for n in needed}
+        sizes = list(inside.sizes.values())
+        parameters = _parameters(closed)
+        text = _function(inside, "private", module.calls[closed], closed, parameters, sizes)
+        module.functions.append(text)
+    given = [*operands, *[emitter.sizes[name] for name in needed]]
+    names = ", ".join(x.name for x in given)
+    types = f"({', '.join(x.type for x in given)}) -> ({', '.join(map(tensor_type, results))})"
     return emitter.ops(f"func.call @{module.calls[closed]}({names}) : {types}", results)
-
-
-def _bind_size(emitter: Emitter, parameter: Operand, axis: int, size: Size) -> None:
-    """Read a named dimension off an argument that has it as the size of an axis."""
-    if not isinstance(size, Dim):
-        return
-    names = size.names()
-    ((monomial, coefficient), *rest) = size.terms
-    is_name = not rest and coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1
-    if not is_name or names <= emitter.sizes.keys():
-        return
-    (name,) = names
-    i32 = ShapedArray((), INT32)
-    types = function_type([parameter.type], [tensor_type(i32)])
-    emitter.sizes[name] = emitter.op(
-        f"stablehlo.get_dimension_size {parameter.name}, dim = {axis} : {types}", i32
-    )

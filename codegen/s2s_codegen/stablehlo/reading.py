@@ -10,10 +10,14 @@ from typing import Any
 from s2s.errors import UserError
 from s2s_codegen.stablehlo.runtime import read_module
 
+_MEMORY = 8 << 30
+"""Bytes of address space that the process has, of which the libraries take some."""
+
 
 def read_and_report() -> None:
     """Read a module from standard input and write what it holds to standard output, as JSON."""
     data = sys.stdin.buffer.read()
+    _limit_memory(_MEMORY + 100 * len(data))
     is_binary = data.startswith(b"ML\xefR")
     try:
         contents = read_module(data if is_binary else data.decode())
@@ -21,3 +25,14 @@ def read_and_report() -> None:
     except (ValueError, UserError) as error:
         answer = {"error": str(error)}
     sys.stdout.write(json.dumps(answer))
+
+
+def _limit_memory(size: int) -> None:
+    """So that a file that was damaged cannot take all there is."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    size = size if most == resource.RLIM_INFINITY else min(size, most)
+    resource.setrlimit(resource.RLIMIT_AS, (size, most))

@@ -7,7 +7,7 @@ import io
 import os
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from ctypes import c_double, c_float, c_int32, c_int64
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -289,6 +289,10 @@ def _context() -> Generator[Any]:
         yield mlir
 
 
+_DIALECTS = frozenset({"builtin", "func", "stablehlo", "chlo", "sdy"})
+"""What the operations of a module may be of."""
+
+
 @dataclass(frozen=True)
 class ModuleContents:
     """What stands in a module."""
@@ -319,13 +323,18 @@ def read_module(program: Program) -> ModuleContents:
         except (mlir.ir.MLIRError, RuntimeError) as error:
             raise ValueError(str(error)) from error
         calls: list[str] = []
+        foreign: list[str] = []
 
         def visit(operation: Any) -> Any:
+            if operation.name.partition(".")[0] not in _DIALECTS:
+                foreign.append(operation.name)
             if operation.name == "stablehlo.custom_call":
                 calls.append(_called(mlir, operation))
             return mlir.ir.WalkResult.ADVANCE
 
         module.operation.walk(visit)
+        if foreign:
+            raise ValueError(f"{foreign[0]} is no operation of StableHLO")
         text = module.operation.get_asm(enable_debug_info=True)
         inputs: list[str] = []
         outputs: list[str] = []
@@ -405,8 +414,14 @@ def _string_attributes(mlir: Any, operation: Any) -> dict[str, str]:
     for entry in operation.attributes:
         name = entry if isinstance(entry, str) else entry.name
         attribute = operation.attributes[name]
-        with suppress(ValueError):  # what is no string cannot be cast to one
-            found[name] = mlir.ir.StringAttr(attribute).value
+        try:
+            string = mlir.ir.StringAttr(attribute)
+        except ValueError:  # it is no string
+            continue
+        try:
+            found[name] = string.value
+        except RuntimeError as error:
+            raise ValueError(f"the attribute {name} is not UTF-8") from error
     return found
 
 
@@ -462,13 +477,51 @@ def _bytecode(module: Any) -> bytes:
 def specialised(text: str, shapes: Sequence[Sequence[int]]) -> bytes:
     """A module whose `main` has arguments of unknown sizes, for given ones.
 
-    Raises ValueError if an assertion about sizes in the module does not hold.
+    Raises ValueError if an assertion about sizes in the module does not hold, with its message.
     """
+    try:
+        refined = _refined(_for_shapes(text, shapes))
+    except RuntimeError as error:
+        raise ValueError(_message(_failed_assertion(text, shapes) or error)) from error
+    if b"lapack_" in refined:
+        unfit = sorted(set(filter(lambda call: " " in call, read_module(refined).custom_calls)))
+        if unfit:
+            raise ValueError(f"it calls {', '.join(unfit)}")
+    return refined
+
+
+def _failed_assertion(text: str, shapes: Sequence[Sequence[int]]) -> Exception | None:
+    """Where sizes do not fit, an operation may be refused before the assertion that says so."""
+    try:
+        _refined(_for_shapes(text, shapes, assertions_only=True))
+    except RuntimeError as error:
+        return error
+    return None
+
+
+def _refined(program: bytes) -> bytes:
+    return jaxlib().jax.mlir.refine_polymorphic_shapes(
+        program, enable_shape_assertions=True, validate_static_shapes=True
+    )
+
+
+def _message(error: Exception) -> str:
+    """What an error says, without where in the module."""
+    line = _first_line(error)
+    return line.partition(" error: ")[2] or line
+
+
+def _for_shapes(
+    text: str, shapes: Sequence[Sequence[int]], *, assertions_only: bool = False
+) -> bytes:
+    """A module whose `main` has arguments of given sizes, and calls what was its `main`."""
     with _context() as mlir:
         ir = mlir.ir
         module = ir.Module.parse(text)
         symbols = ir.SymbolTable(module.operation)
         general = symbols["main"]
+        if assertions_only:
+            _keep_assertions(mlir, general)
         general.attributes["sym_visibility"] = ir.StringAttr.get("private")
         symbols.set_symbol_name(general, "main_of_any_size")
         wanted = general.type.inputs
@@ -490,15 +543,17 @@ def specialised(text: str, shapes: Sequence[Sequence[int]]) -> bytes:
                 for argument, type_ in zip(main.arguments, wanted, strict=True)
             ]
             mlir.func.ReturnOp(mlir.func.CallOp(general, operands).results)
-        program = _bytecode(module)
-    try:
-        refined: bytes = jaxlib().jax.mlir.refine_polymorphic_shapes(
-            program, enable_shape_assertions=True, validate_static_shapes=True
-        )
-    except RuntimeError as error:
-        raise ValueError(_first_line(error)) from error
-    if b"lapack_" in refined:
-        unfit = sorted(set(filter(lambda call: " " in call, read_module(refined).custom_calls)))
-        if unfit:
-            raise ValueError(f"it calls {', '.join(unfit)}")
-    return refined
+        return _bytecode(module)
+
+
+def _keep_assertions(mlir: Any, function: Any) -> None:
+    """Remove from a function what follows its last assertion about sizes, its results included."""
+    operations = list(function.entry_block.operations)
+    asserts = [operation.operation.name == "stablehlo.custom_call" for operation in operations]
+    last = max((i for i, is_one in enumerate(asserts) if is_one), default=-1)
+    for operation in reversed(operations[last + 1 :]):
+        operation.operation.erase()
+    with mlir.ir.InsertionPoint(function.entry_block):
+        mlir.func.ReturnOp([])
+    kind = mlir.ir.FunctionType.get(function.type.inputs, [])
+    function.attributes["function_type"] = mlir.ir.TypeAttr.get(kind)

@@ -26,7 +26,7 @@ from s2s.frontend.argument_types.types import ArgumentType, Static, render, rend
 from s2s.frontend.traced import Traced
 from s2s.ir.dims import Size, names_of, substitute
 from s2s.ir.jaxpr import ShapedArray
-from s2s.tree import flatten, unflatten
+from s2s.tree import TreeDef, flatten, unflatten
 from s2s_codegen.stablehlo.mesh import (
     Sharding,
     input_names,
@@ -89,6 +89,17 @@ class Signature:
         return [leaf for leaf in leaves if isinstance(leaf, ShapedArray)]
 
     @property
+    def places(self) -> list[str]:
+        """What the user calls each of the program's arguments: `params['w']`, `pair[0]`, `x`."""
+        found: list[str] = []
+        for parameter in self.parameters:
+            leaves, structure = flatten(parameter.type)
+            for leaf, place in zip(leaves, places_in(structure, parameter.name), strict=True):
+                if isinstance(leaf, ShapedArray):
+                    found.append(place)
+        return found
+
+    @property
     def outputs(self) -> list[ShapedArray]:
         """The types of the program's results."""
         return flatten(self.result)[0]
@@ -125,6 +136,18 @@ def with_sizes(type_: Any, sizes: Mapping[str, Size]) -> Any:
             for leaf in leaves
         ],
     )
+
+
+def places_in(structure: TreeDef, place: str) -> list[str]:
+    """What the leaves of a container called `place` are called."""
+    kind = structure.kind
+    if kind is None:
+        return [place]
+    is_record = kind not in (list, tuple) and not issubclass(kind, dict)
+    found: list[str] = []
+    for key, child in zip(structure.keys, structure.children, strict=True):
+        found += places_in(child, f"{place}.{key}" if is_record else f"{place}[{key!r}]")
+    return found
 
 
 def _shown(type_: Any) -> str:

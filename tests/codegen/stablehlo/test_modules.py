@@ -1,5 +1,6 @@
 """Modules as MLIR sees them: verified, read back; and read by another version of jaxlib and JAX."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import s2s
 from s2s.passes.pipeline import optimise
 from s2s.trace import make
 from s2s_codegen.stablehlo.emit import emit_module
-from s2s_codegen.stablehlo.runtime import portable_artifact, read_module
+from s2s_codegen.stablehlo.runtime import portable_artifact, read_module, runtime
 from tests.conftest import ROOT
 from tests.control.programs import PROGRAMS, traced
 from tests.samples import SAMPLES, Sample, types
@@ -76,3 +77,83 @@ def test_jax_reads_it() -> None:
         )
         found = np.asarray(jax.jit(ours.call)(w, x))
     np.testing.assert_allclose(found, gradient(w, x), rtol=1e-12)
+
+
+def compiled(text: str) -> str:
+    """What XLA makes of a module."""
+    return runtime().compile(text).hlo_modules()[0].to_string()
+
+
+def test_what_a_checkpoint_computes_again_is_not_found_to_be_there() -> None:
+    def block(x: Any, w: Any) -> Any:
+        return np.sin(np.tanh(x @ w))
+
+    def twice(f: Any) -> Any:
+        return s2s.grad(lambda x, w: np.sum(f(f(x, w), w) ** 2), (0, 1))
+
+    counts = [
+        compiled(s2s.stablehlo(twice(f), np.ones((3, 3)), np.ones((3, 3))).text).count(" tanh(")
+        for f in (block, s2s.checkpoint(block))
+    ]
+    assert counts == [2, 4]
+
+
+def test_a_function_called_twice_is_one_function() -> None:
+    @s2s.jit
+    def step(x: Any) -> Any:
+        return np.sin(x) * 2.0
+
+    text = s2s.stablehlo(lambda x: step(x) + step(step(x)), np.ones(3)).text
+    assert text.count("func.func private @step(") == 1
+    assert text.count("call @step(") == 2  # step(x) is there already
+
+
+def test_programs_name_the_users_variables_and_lines() -> None:
+    line = loss.__code__.co_firstlineno + 1
+    source = s2s.stablehlo(loss, np.ones(3), np.ones((4, 3)))
+    named = s2s.stablehlo(doubled, np.ones(3)).text
+    assert f'"tests/codegen/stablehlo/test_modules.py":{line}:1' in source.text
+    assert 'op_name="half"' in compiled(named)
+
+
+def doubled(x: Any) -> Any:
+    half = np.tanh(x)
+    return half + x
+
+
+BOTH = """
+import sys
+sys.path[:0] = [{root!r}, {root!r} + "/codegen"]
+import numpy as np
+x = np.arange(4.0)
+
+def by_s2s():
+    import s2s
+    gradient = s2s.jit(s2s.grad(lambda x: np.sum(np.sin(x) ** 2)))
+    assert ("jax" in sys.modules) == {late}
+    return gradient(x), s2s.jit(lambda a: np.linalg.solve(a, x))(np.eye(4) * 2.0)
+
+def by_jax():
+    import jax, jax.numpy as jnp
+    gradient = jax.jit(jax.grad(lambda x: jnp.sum(jnp.sin(x) ** 2)))
+    return gradient(x), jax.jit(lambda a: jnp.linalg.solve(a, x))(np.eye(4) * 2.0)
+
+results = {{name: [f(), f()] for name, f in {order}}}
+for (ours, solved), (theirs, theirs_solved) in zip(results["s2s"], results["jax"]):
+    assert ours.dtype == solved.dtype == np.float64
+    assert np.asarray(theirs).dtype == np.float32  # JAX's own switch is untouched
+    assert np.allclose(ours, theirs, atol=1e-6) and np.allclose(solved, theirs_solved)
+"""
+
+
+@pytest.mark.parametrize("first", ["s2s", "jax"])
+def test_jax_may_be_there_too(first: str) -> None:
+    pytest.importorskip("jax")
+    names = ["s2s", "jax"] if first == "s2s" else ["jax", "s2s"]
+    order = "[" + ", ".join(f"({name!r}, by_{name})" for name in names) + "]"
+    program = BOTH.format(root=str(ROOT), order=order, late=first == "jax")
+    environment = {k: v for k, v in os.environ.items() if k != "JAX_ENABLE_X64"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0 and not done.stderr, done.stderr

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from s2s.control import checkpoint, cond, jit, scan, while_loop
-from s2s.errors import UserError
-from s2s.ir.dims import Dim
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
 from s2s_codegen.stablehlo.emit import Emitter, Operand, call, lower
@@ -78,12 +76,6 @@ def _row(emitter: Emitter, stacked: Operand, index: Operand) -> Operand:
     shape = stacked.aval.shape
     zero = emitter.scalar(0, INT64)
     starts = [index, *[zero] * (len(shape) - 1)]
-    if any(isinstance(size, Dim) for size in shape[1:]):
-        raise UserError(
-            "a loop over the rows of an array of open sizes cannot be written as StableHLO; fix "
-            "the sizes with --dims.",
-            emitter.source,
-        )
     row = dynamic_slice(emitter, stacked, starts, ShapedArray((1, *shape[1:]), stacked.aval.dtype))
     return emitter.reshape(row, shape[1:])
 

@@ -164,38 +164,38 @@ def _(
     x, *starts = operands
     if not starts:
         return [x]
-    starts = starts_inside(emitter, starts)
-    sizes = primitive.slice_sizes
-    if is_static(sizes):
-        return [dynamic_slice(emitter, x, starts, results[0])]
-    # A slice of a size that is not known yet: from start to start + size.
-    sized: list[Operand] = []
-    ends: list[Operand] = []
-    for start, size, whole in zip(starts, sizes, x.aval.shape, strict=True):
-        start = emitter.binary("maximum", start, emitter.scalar(0, INT64))
-        room = emitter.convert(emitter.size(whole - size), INT64)
-        start = emitter.binary("minimum", start, room)
-        end = emitter.binary("add", start, emitter.convert(emitter.size(size), INT64))
-        sized.append(emitter.reshape(start, (1,)))
-        ends.append(emitter.reshape(end, (1,)))
-    vector = ShapedArray((len(sizes),), INT64)
-    low = sized[0] if len(sized) == 1 else concatenate(emitter, sized, 0, vector)
-    high = ends[0] if len(ends) == 1 else concatenate(emitter, ends, 0, vector)
-    steps = emitter.full(1, vector)
-    types = function_type([x.type, low.type, high.type, steps.type], [tensor_type(results[0])])
-    text = f"stablehlo.real_dynamic_slice {x.name}, {low.name}, {high.name}, {steps.name} : {types}"
-    return [emitter.op(text, results[0])]
+    return [dynamic_slice(emitter, x, starts_inside(emitter, starts), results[0])]
 
 
 def dynamic_slice(
     emitter: Emitter, x: Operand, starts: Sequence[Operand], result: ShapedArray
 ) -> Operand:
     """The slice of the size of `result` that begins at `starts`, numbers of one integer type."""
+    if not is_static(result.shape):
+        return _slice_of_open_size(emitter, x, starts, result)
     names = ", ".join(start.name for start in starts)
     types = function_type([x.type, *[s.type for s in starts]], [tensor_type(result)])
     sizes = ", ".join(map(str, result.shape))
     return emitter.op(
         f"stablehlo.dynamic_slice {x.name}, {names}, sizes = [{sizes}] : {types}", result
+    )
+
+
+def _slice_of_open_size(
+    emitter: Emitter, x: Operand, starts: Sequence[Operand], result: ShapedArray
+) -> Operand:
+    """A gather of one window, since dynamic_slice takes no sizes that are values."""
+    parts = [emitter.reshape(start, (1,)) for start in starts]
+    vector = ShapedArray((len(parts),), starts[0].aval.dtype)
+    start = parts[0] if len(parts) == 1 else concatenate(emitter, parts, 0, vector)
+    sizes = emitter.shape(result.shape)
+    axes = list(range(result.ndim))
+    types = function_type([x.type, start.type, sizes.type], [tensor_type(result)])
+    return emitter.op(
+        f'"stablehlo.dynamic_gather"({x.name}, {start.name}, {sizes.name}) '
+        f"<{{dimension_numbers = #stablehlo.gather<offset_dims = {axes}, "
+        f"start_index_map = {axes}, index_vector_dim = 0>, indices_are_sorted = false}}> : {types}",
+        result,
     )
 
 
