@@ -27,6 +27,12 @@ PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
     ("tests/models/black_scholes.py:call_price", (100.0, 95.0, 0.5, 0.02, 0.3)),
     ("examples/mlp.py:loss", (MLP, weights(5, 4), weights(5, 3))),
     ("examples/breast_cancer.py:loss", PATIENTS),
+    ("examples/cluster.py:energy", (weights(5, 3) * 2.0,)),
+    ("examples/kalman.py:surprise", (0.1, -2.0, np.cumsum(weights(9)), 1.0)),
+    ("examples/option_price.py:price", (100.0, 95.0, 80.0, 0.5, 0.03, 0.25)),
+    ("examples/robot_arm.py:miss", (weights(4), np.abs(weights(4)), weights(3))),
+    ("examples/shooting.py:miss", (np.array([20.0, 20.0]), 0.01, np.array([50.0, 5.0]), 3.0)),
+    ("tests/models/pendulum.py:final_energy", (0.5, 0.1, 1.5)),
 ]  # fmt: skip
 
 TABLE_OF_PROGRAMS = programs(*sorted(TABLE.glob("*.py")))
