@@ -63,7 +63,7 @@ MANY = """
 import sys
 sys.path[:0] = [ROOT, CODEGEN]
 from tests.codegen.stablehlo.test_damaged_artifacts import damaged
-from s2s_codegen.stablehlo import runtime, signature, xla, xla
+from s2s_codegen.stablehlo import runtime, signature, xla
 from s2s.errors import UserError
 data = open(FILE, "rb").read()
 for seed in range(int(sys.argv[1]), int(sys.argv[2])):
