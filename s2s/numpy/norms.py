@@ -86,8 +86,8 @@ def _norm_of_singular_values(
     value: Value, order: Any, axes: tuple[int, ...], keepdims: Any
 ) -> Value:
     _, s, _ = lax.svd(matrices(moveaxis(value, axes, (-2, -1)), "np.linalg.norm"))
-    reduction = total if order == "nuc" else greatest if order > 0 else least
-    result = reduction(s, -1)
+    # They come in descending order.
+    result = total(s, -1) if order == "nuc" else getitem(s, (..., 0 if order > 0 else -1))
     return with_axes(result, tuple(sorted(axes))) if keepdims else result
 
 

@@ -110,6 +110,9 @@ class Writer:
         """What a result would be called if no other variable were."""
         if var.name is not None:
             return identifier(var.name)
+        of_several = result_name(eqn, var)
+        if of_several is not None:
+            return of_several
         if var in self.results:
             return "value_dot" if var in self.linear else "value"
         return self.described(eqn, var)
@@ -118,9 +121,6 @@ class Writer:
         """What a result is called after what computes it."""
         if isinstance(eqn.primitive, ConvertElementType) and self.scope.is_identity_matrix(eqn):
             return "identity"
-        of_several = result_name(eqn, var)
-        if of_several is not None:
-            return of_several
         return describe(eqn, var in self.linear, self._names(eqn), self._nonlinear(eqn))
 
     def _names(self, eqn: JaxprEqn) -> list[str | None]:
