@@ -12,6 +12,8 @@ These are the exceptions:
   numbers where the exponent turns out to be one of these; `mean`, `var` and `std` of 32-bit floats
   over more than 2**24 elements; `/` of Python ints beyond 2**53.
 - `linalg.norm` without an axis adds in row-major order, NumPy in the order of the memory.
+- Eigenvalues of `linalg.eigh` and singular values of `linalg.svd` whose vectors are not used are
+  computed without them, and vice versa in derivatives; NumPy's two ways differ in the last bits.
 - `linspace` between arrays, where a step is zero or too small to be a normal number.
 - `average` with weights that sum to zero gives NaN or infinity, where NumPy raises an error.
 - `empty` and `empty_like` give zeros, where NumPy leaves any values.

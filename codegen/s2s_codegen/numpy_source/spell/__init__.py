@@ -5,5 +5,6 @@ from s2s_codegen.numpy_source.spell import (
     creation as creation,
     elementwise as elementwise,
     layout as layout,
+    linalg as linalg,
     reductions as reductions,
 )

@@ -26,6 +26,16 @@ from tests.codegen.numpy_source.bodies import body, expression, f64, jaxpr
             [(2, 3, 3), (2, 3, 4)],
             "np.linalg.solve(x.mT, y)",
         ),
+        (
+            lambda a, b: lax.solve(a, lax.broadcast_in_dim(b, (2, 3, 1), (1,))),
+            [(2, 3, 3), (3,)],
+            "np.linalg.solve(x, y[:, None])",
+        ),
+        (
+            lambda a, b: lax.solve(lax.broadcast_in_dim(a, (2, 3, 3), (1, 2)), b),
+            [(3, 3), (2, 3, 4)],
+            "np.linalg.solve(x, y)",
+        ),
         (lax.inv, [(3, 3)], "np.linalg.inv(x)"),
         (lax.det, [(3, 3)], "np.linalg.det(x)"),
         (lax.pinv, [(3, 2)], "np.linalg.pinv(x)"),
