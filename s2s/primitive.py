@@ -58,6 +58,10 @@ class Linear:
         return f"Linear({self.aval})"
 
 
+class NotLinear(TypeError):
+    """An equation that is transposed is not linear in the operands that it should be linear in."""
+
+
 NOT_BATCHED: None = None
 """In `batch`, the batch axis of an operand that is the same for the whole batch."""
 

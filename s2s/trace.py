@@ -30,7 +30,7 @@ from s2s.ir.jaxpr import (
     Var,
     aval_of,
 )
-from s2s.primitive import Linear, Primitive, Value, Zero
+from s2s.primitive import Linear, NotLinear, Primitive, Value, Zero
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -127,8 +127,9 @@ class Builder:
             return value
         if isinstance(value, np.ndarray):
             return self._capture(value, aval_of(value))
-        aval = aval_of(value)
-        return Literal(value, aval)
+        if isinstance(value, Linear):
+            raise NotLinear(value)
+        return Literal(value, aval_of(value))
 
     def _capture(self, value: Any, aval: ShapedArray) -> Var:
         """The constvar for an array or a value of another builder: the same as the last time,

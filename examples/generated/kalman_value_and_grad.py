@@ -101,13 +101,9 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
         ratio_bar_2 = product_bar / (6.283185307179586 * variance)
         variance_bar = ratio_bar_2 - error**2 / variance * ratio_bar_1
         # kalman.py:30: covariance = covariance - np.outer(gain, covariance[0])
-        product_bar_1 = np.vecdot(
-            covariance_bar, np.broadcast_to(covariance[0], (2, 2))
-        )
+        product_bar_1 = covariance_bar @ covariance[0]
         covariance_bar_1 = covariance_bar.copy()
-        covariance_bar_1[:1] -= np.sum(
-            gain[:, None] * covariance_bar, axis=0, keepdims=True
-        )
+        covariance_bar_1[0] -= gain @ covariance_bar
         # kalman.py:29: mean = mean + gain * error
         error_bar = 2.0 * error * ratio_bar_1 + gain @ mean_bar
         gain_bar = error * mean_bar - product_bar_1
@@ -134,4 +130,4 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
     return value, (log_drift_bar, log_noise_bar)
 
 
-# s2s digest: c87b5659a8c85694
+# s2s digest: 1dc009052cb25a7e

@@ -60,7 +60,6 @@ def miss_value_and_grad(angles, lengths, target):
     for i in reversed(range(n - 1)):
         length = lengths[i + 1]
         elevation = elevation_steps[i]
-        # robot_arm.py:28: distance = hand(angles, lengths) - target
         elevation_bar += length * height_bar * np.cos(elevation)
         elevation_bar -= length * reach_bar * np.sin(elevation)
         elevation_bar_steps[i] = elevation_bar
@@ -71,4 +70,4 @@ def miss_value_and_grad(angles, lengths, target):
     return value, angles_bar
 
 
-# s2s digest: 2aee127769fb2e6b
+# s2s digest: 02427637e3edbb61

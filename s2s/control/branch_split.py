@@ -9,6 +9,7 @@ unknown part, and of the rest the least is kept (`residuals.choose`).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,6 +57,8 @@ def split_callee(
     With `saves`, it is the results of the primitives for which it is true, as far as they are
     needed, and all else is computed again.
     """
+    if saves is not None:
+        parts = _reading_saved_names(parts, saves)
     known = parts.known.jaxpr
     live = live_equations(known)
     constants = dict(zip(known.constvars, parts.known.consts, strict=True))
@@ -98,6 +101,44 @@ def split_callee(
         parts.unknown_outputs,
     )
     return CalleeSplit(parts.known, stored, operands, results, unknown, constants)
+
+
+def _reading_saved_names(parts: Parts, saves: Callable[[Primitive], bool]) -> Parts:
+    """The same callee, in which what a saved name stands for is read by that name throughout.
+
+    A derivative rule reads the value that was named: the same, but it is not saved.
+    """
+    known = parts.known.jaxpr
+    named: dict[Atom, Atom] = {}
+    saved: dict[Atom, JaxprEqn] = {}
+    for eqn in known.eqns:
+        if eqn.primitive.name == "name":
+            value = named.get(eqn.invars[0], eqn.invars[0])
+            named[eqn.outvars[0]] = value
+            if saves(eqn.primitive):
+                saved[value] = JaxprEqn(eqn.primitive, [value], eqn.outvars, eqn.source, eqn.phase)
+
+    def read(atom: Any) -> Any:
+        value = named.get(atom, atom)
+        return saved[value].outvars[0] if value in saved else atom
+
+    def reading(eqn: JaxprEqn) -> JaxprEqn:
+        operands = [*map(read, eqn.invars)]
+        return JaxprEqn(eqn.primitive, operands, eqn.outvars, eqn.source, eqn.phase)
+
+    eqns = [saved[var] for var in known.invars if var in saved]
+    for eqn in known.eqns:
+        if not any(named.get(var) in saved for var in eqn.outvars):
+            eqns.append(reading(eqn))
+            eqns.extend(saved[var] for var in eqn.outvars if var in saved)
+    body = Jaxpr(known.constvars, known.invars, eqns, [*map(read, known.outvars)])
+    return dataclasses.replace(
+        parts,
+        known=ClosedJaxpr(body, parts.known.consts),
+        residuals=list(dict.fromkeys(map(read, parts.residuals))),
+        unknown_eqns=[*map(reading, parts.unknown_eqns)],
+        unknown_outputs=[*map(read, parts.unknown_outputs)],
+    )
 
 
 class Shared:

@@ -12,10 +12,11 @@ from s2s.control.branch_split import CalleeSplit, split_callee
 from s2s.control.call import Call
 from s2s.control.higher_order import per_jaxpr
 from s2s.control.policies import BY_NAME, Policy, SaveOnlyTheseNames, nothing_saveable
+from s2s.control.tidy import Operands, rebuilt
 from s2s.control.user_functions import bound_arguments, trace_body
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
-from s2s.primitive import BatchAxis, Primitive, Value, Zero
+from s2s.primitive import BatchAxis, Primitive, Producer, Value, Zero
 from s2s.trace import aval, bind, inline, phase
 from s2s.tree import tree_map, unflatten
 
@@ -49,6 +50,26 @@ class Remat(Call):
 
     def split(self, unknown: Flags) -> tuple[CalleeSplit, Flags]:
         return _split(self.jaxpr, unknown, in_loop(), self.policy or nothing_saveable)
+
+    def tidied(
+        self,
+        args: Sequence[Value],
+        producer: Producer,
+        tidy: Callable[[ClosedJaxpr], ClosedJaxpr],
+    ) -> Sequence[Value] | None:
+        """Numbers, and arrays that repeat one, stand in the body."""
+        body = tidy(self.jaxpr)
+        given = Operands(producer)
+        sources = {
+            var: given.constant(value, var)
+            for var, value in zip(body.jaxpr.invars, args, strict=True)
+        }
+        if body is self.jaxpr and len(given.values) == len(args):
+            return None
+        outputs = range(len(body.out_avals))
+        return bind(
+            self.made("", tidy(rebuilt(body, given.variables, sources, outputs))), *given.values
+        )
 
     def finish(self, args: Sequence[Value]) -> Sequence[Value] | None:
         # Until all else is tidied, so that what is computed again is not found to be there already.

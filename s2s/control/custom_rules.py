@@ -111,11 +111,11 @@ class CustomFunction(Generic[F]):
             bound = inspect.signature(self.fun).bind(*args, **kwargs)
         except ValueError:
             return list(args)
-        bound.apply_defaults()
         if bound.kwargs:
             raise TypeError(
                 f"{self.name} has derivative rules, so it cannot have keyword arguments"
             )
+        bound.apply_defaults()
         return list(bound.args)
 
     def __repr__(self) -> str:

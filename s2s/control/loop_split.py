@@ -42,6 +42,9 @@ from s2s.primitives.joining import concatenate
 from s2s.primitives.layout import Slice, Squeeze, expand_dims, slice
 from s2s.trace import Builder, appending_to, aval, tracer_of
 
+REPEATED = (BroadcastInDim, Reshape, Slice, Squeeze, Transpose)
+"""What is done again in each step: it costs next to nothing."""
+
 VIEWS = (BroadcastInDim, ConvertElementType, Reshape, Slice, Squeeze, Transpose)
 
 
@@ -214,7 +217,7 @@ class _Build:
         free.update(
             var
             for var in self.invariant
-            if var in producers and not isinstance(producers[var].primitive, VIEWS)
+            if var in producers and not isinstance(producers[var].primitive, REPEATED)
         )
         ends = {
             var: end

@@ -178,8 +178,20 @@ def while_loop(
             "the condition of while_loop must return one truth value, not "
             f"{', '.join(str(a) for a in found) or 'nothing'}"
         )
+    _hand_on_names(condition, body)
     primitive = While(body.jaxpr, len(body.consts), condition.jaxpr, len(condition.consts))
     return unflatten(structure, bind(primitive, *condition.consts, *body.consts, *carry))
+
+
+def _hand_on_names(condition: Body, body: Body) -> None:
+    """Name the carried values that the body has no names for as the condition names them."""
+    inside = body.jaxpr.jaxpr.invars[len(body.consts) :]
+    taken = {var.name for var in inside}
+    for var, other in zip(
+        inside, condition.jaxpr.jaxpr.invars[len(condition.consts) :], strict=True
+    ):
+        if var.name in (None, "_") and other.name not in taken:
+            var.name = other.name
 
 
 def is_leaf(structure: TreeDef) -> bool:

@@ -33,7 +33,7 @@ def tidied_scan(
     if same_size(scan.length, 0):
         empty = [full((0, *y.shape), 0, y.dtype) for y in scan.jaxpr.out_avals[len(carry) :]]
         return [*carry, *empty]
-    body = with_sums_placed(tidy(scan.jaxpr))
+    body = with_sums_placed(tidy(with_sums_placed(scan.jaxpr)))
     const_vars, carry_vars, xs_vars = split_at(body.jaxpr.invars, len(consts), len(carry))[:3]
     carry_outs, y_outs = split_at(body.jaxpr.outvars, len(carry))
 

@@ -414,10 +414,12 @@ def _pulled_out(eqn: JaxprEqn, operands: Sequence[Any]) -> Product | None:
 
 
 def _is_inner(eqn: JaxprEqn, x: Product) -> bool:
-    """Whether a sum over the last axis, or over all, is one of products of arrays."""
+    """Whether a sum over the last axis, or over all, is one of products of arrays; or over any
+    axes, if an array is one of these axes alone."""
     arrays = [factor for factor in x.numerators if aval(factor).shape]
     axes, rank = cast(ReduceSum, eqn.primitive).axes, x.aval.ndim
-    inner = axes == (rank - 1,) or len(axes) == rank
+    last_or_all = axes == (rank - 1,) or len(axes) == rank
+    inner = last_or_all or any(_along(factor, axes) is not None for factor in arrays)
     return inner and len(arrays) > 1 and not any(aval(d).shape for d in x.denominators)
 
 
@@ -426,11 +428,29 @@ def _inner(eqn: JaxprEqn, x: Product) -> Product:
     front, rest = x.split()
     *others, last = rest.numerators
     axes = cast(ReduceSum, eqn.primitive).axes
+    result = eqn.outvars[0].aval
+    for factor in rest.numerators:
+        row = _along(factor, axes)
+        if row is not None and len(axes) < x.aval.ndim:
+            others = [other for other in rest.numerators if other is not factor]
+            left = Product(x.aval, 1.0, tuple(others)).compute()
+            value = dot_general(left, row, ((axes, tuple(range(len(axes)))), ((), ())))
+            return front.times(Product(result, 1.0, (value,)), result)
     batch = tuple(axis for axis in range(x.aval.ndim) if axis not in axes)
     left = Product(x.aval, 1.0, tuple(others)).compute()
     value = dot_general(left, last, ((axes, axes), (batch, batch)))
-    result = eqn.outvars[0].aval
     return front.times(Product(result, 1.0, (value,)), result)
+
+
+def _along(factor: Value, axes: Sequence[int]) -> Value | None:
+    """What an array repeats along all axes but the given ones; None if it is no such array."""
+    if not isinstance(factor, Tracer):
+        return None
+    found = defined_by(factor, BroadcastInDim, factor.builder.producer)
+    if found is None or found[0].broadcast_dimensions != tuple(axes):
+        return None
+    sizes = [factor.aval.shape[axis] for axis in axes]
+    return found[1][0] if same_shape(aval(found[1][0]).shape, sizes) else None
 
 
 def _sum(eqn: JaxprEqn, x: Any, y: Any, sign: float) -> Product | None:

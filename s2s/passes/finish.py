@@ -11,7 +11,7 @@ from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
 from s2s.passes.bound_dimensions import with_fresh_dimensions
 from s2s.passes.names import hand_on_names
 from s2s.primitive import Primitive, Value
-from s2s.trace import copy_equation, inline_call, make, walk
+from s2s.trace import builder_in_force, copy_equation, inline_call, make, walk
 
 
 def finish(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -46,10 +46,19 @@ def unpack(closed: ClosedJaxpr) -> ClosedJaxpr:
 
     before:  { lambda ; x:f64[] t:f64[]. let b:f64[] = remat2[jaxpr={...}] x t in (b,) }
     after:   { lambda ; x:f64[] t:f64[]. let a:f64[] = cos x; b:f64[] = mul t a in (b,) }
+
+    What is computed again is part of the derivative, and stands where that reads it.
     """
 
     def replace(primitive: Primitive, operands: Operands, in_loop: bool) -> Results:
-        return primitive.unpack(operands)
+        builder = builder_in_force()
+        assert builder is not None
+        start = len(builder.eqns)
+        results = primitive.unpack(operands)
+        for eqn in builder.eqns[start:]:
+            if eqn.phase == "primal" and not in_loop:
+                eqn.phase = "tangent"
+        return results
 
     while (new := _replaced(closed, replace, {})) is not closed:
         closed = new

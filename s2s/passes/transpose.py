@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from s2s.errors import UserError
 from s2s.ir.check import check
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
 from s2s.passes.names import cotangent_name
-from s2s.primitive import Linear, Value, Zero
+from s2s.primitive import Linear, NotLinear, Value, Zero
 from s2s.primitives.core import instantiate
 from s2s.primitives.families import add_any
 from s2s.trace import Builder, Tracer, builder_in_force, copy_equation, make, named, phase
@@ -79,7 +80,16 @@ def _transpose_equation(
         Linear(atom.aval) if atom in cotangents.linear else _read(known, atom)
         for atom in eqn.invars
     ]
-    for atom, ct in zip(eqn.invars, eqn.primitive.transpose(cts, *args), strict=True):
+    try:
+        found = eqn.primitive.transpose(cts, *args)
+    except NotLinear:
+        raise UserError(
+            f"`{eqn.primitive.name}` is applied in a way that is not linear. A derivative rule "
+            "must be linear in the tangents that it is given, and a function that is transposed in "
+            "its arguments.",
+            eqn.source,
+        ) from None
+    for atom, ct in zip(eqn.invars, found, strict=True):
         if ct is not None:
             cotangents.add(atom, ct)
 

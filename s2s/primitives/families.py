@@ -17,6 +17,7 @@ from s2s.ir.jaxpr import JaxprEqn, Literal, ShapedArray
 from s2s.primitive import (
     BatchAxis,
     Linear,
+    NotLinear,
     Precedence,
     Primitive,
     Producer,
@@ -53,6 +54,9 @@ class Elementwise(Primitive):
     is_cheap = True
     kinds: ClassVar[str] = "fc"
     """The kinds of element type admitted: b(ool), i(nt), u(nsigned), f(loat), c(omplex)."""
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        raise NotLinear(self.name)
 
     def abstract(self, *avals: ShapedArray) -> ShapedArray:
         shape: Shape = ()

@@ -12,6 +12,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 _FIRST_STEP = 0.1
 _LEVELS = 10
+_NEARBY = 1e-6
 _STEP_OF_NOISE = 0.01
 _CANCELLED = 1e-13
 
@@ -60,6 +61,20 @@ def slope(function: Callable[[float], Array]) -> Slope:
     if best is None or error is None:
         return Slope(np.array([np.nan]), np.array([np.inf]))
     return Slope(best, error)
+
+
+def slope_nearby(function: Callable[[float], Array]) -> Slope:
+    """The derivative of `function(h)` at h = 0, from steps that are too small to extrapolate.
+
+    For a function that jumps a little every now and then, as one that chooses its steps by itself:
+    few of these steps are across a jump.
+    """
+    coarse = _central_difference(function, 2.0 * _NEARBY)
+    fine = _central_difference(function, _NEARBY)
+    if coarse is None or fine is None:
+        return Slope(np.array([np.nan]), np.array([np.inf]))
+    rounding = 8.0 * np.finfo(float).eps * fine[1] / _NEARBY
+    return Slope(fine[0], np.abs(fine[0] - coarse[0]) + rounding)
 
 
 def _central_difference(

@@ -23,20 +23,28 @@ ONES = np.ones(3)
 ROWS = np.array([0.3, 0.7, -0.2])
 WEIGHTS = np.array([1.0, 2.0, 3.0])
 FLOAT = np.dtype(np.float64)
-
-S2S = SimpleNamespace(
-    lax=lax,
-    jit=s2s.jit,
-    checkpoint=s2s.checkpoint,
-    custom_jvp=s2s.custom_jvp,
-    custom_vjp=s2s.custom_vjp,
-)
+INTEGER = np.dtype(np.int64)
 
 
 def total(library: Library, x: Any) -> Any:
     """The sum of a vector."""
     lax = library.lax
+    if hasattr(library, "total"):
+        return library.total(x)
     return lax.dot_general(x, ONES, (((0,), (0,)), ((), ())))
+
+
+S2S = SimpleNamespace(
+    lax=lax,
+    jit=s2s.jit,
+    vmap=s2s.vmap,
+    checkpoint=s2s.checkpoint,
+    custom_jvp=s2s.custom_jvp,
+    custom_vjp=s2s.custom_vjp,
+)
+
+ANY_SIZE = SimpleNamespace(**vars(S2S), total=lambda x: lax.reduce_sum(x, (0,)))
+"""The same for arrays of any size."""
 
 
 def straight(library: Library) -> Body:
@@ -149,6 +157,119 @@ def in_custom_vjp(library: Library, f: Body) -> Body:
     return lambda w, x: scaled(f(w, x), w)
 
 
+def in_switch(library: Library, f: Body) -> Body:
+    lax = library.lax
+
+    def body(w, x):
+        which = lax.convert_element_type(lax.mul(total(library, x), 2.0), INTEGER)
+        branches = [lambda z: lax.mul(lax.cos(z), w), lambda z: lax.mul(z, x), lambda z: f(w, z)]
+        return lax.switch(which, branches, x)
+
+    return body
+
+
+def in_map(library: Library, f: Body) -> Body:
+    lax = library.lax
+
+    def body(w, x):
+        totals = lax.map(lambda row: total(library, f(lax.mul(w, row), x)), ROWS)
+        weighted = lax.dot_general(totals, ROWS, (((0,), (0,)), ((), ())))
+        return lax.add(x, lax.mul(lax.mul(weighted, 0.1), w))
+
+    return body
+
+
+def in_vmap(library: Library, f: Body) -> Body:
+    lax = library.lax
+
+    def body(w, x):
+        each = library.vmap(lambda row: f(lax.mul(w, row), x))(ROWS)
+        return lax.dot_general(ROWS, each, (((0,), (0,)), ((), ())))
+
+    return body
+
+
+def in_associative_scan(library: Library, f: Body) -> Body:
+    """The function that joins two elements is not associative: the order is that of JAX."""
+    lax = library.lax
+
+    def body(w, x):
+        rows = library.vmap(lambda row: lax.add(lax.mul(w, row), x))(ROWS)
+        joined = lax.associative_scan(library.vmap(f), rows)
+        return lax.dot_general(ROWS, joined, (((0,), (0,)), ((), ())))
+
+    return body
+
+
+def in_counted_loop(library: Library, f: Body) -> Body:
+    """The number of steps depends on x."""
+    lax = library.lax
+
+    def body(w, x):
+        progress = lax.mul(lax.tanh(total(library, x)), 1.5)
+        stop = lax.convert_element_type(lax.add(progress, 2.5), INTEGER)
+        return lax.fori_loop(0, stop, lambda i, value: lax.add(f(w, value), w), x)
+
+    return body
+
+
+def in_both_rules(library: Library, f: Body) -> Body:
+    lax = library.lax
+
+    @library.custom_vjp
+    def scaled(x, w):
+        return lax.mul(lax.sin(x), w)
+
+    def forward(x, w):
+        return scaled(x, w), (x, w)
+
+    def backward(kept, bar):
+        x, w = kept
+        return lax.mul(lax.mul(bar, w), lax.cos(x)), lax.mul(bar, lax.sin(x))
+
+    def scaled_jvp(primals, tangents):
+        (x, w), (x_dot, w_dot) = primals, tangents
+        moved = lax.mul(lax.mul(lax.cos(x), x_dot), w)
+        return scaled(x, w), lax.add(moved, lax.mul(lax.sin(x), w_dot))
+
+    scaled.defvjp(forward, backward)
+    scaled.defjvp(scaled_jvp)
+    return lambda w, x: scaled(f(w, x), w)
+
+
+def in_linear_solve(library: Library, f: Body) -> Body:
+    lax = library.lax
+
+    def body(w, x):
+        diagonal = lax.add(lax.mul(w, w), 1.0)
+        one = lax.add(lax.mul(w, 0.0), 1.0)
+        return lax.custom_linear_solve(
+            lambda v: lax.mul(diagonal, v),
+            f(w, x),
+            lambda matvec, b: lax.div(b, matvec(one)),
+            symmetric=True,
+        )
+
+    return body
+
+
+def in_root(library: Library, f: Body) -> Body:
+    """The y with y + 0.3 * sin(y) = f(w, x), by a fixed-point iteration."""
+    lax = library.lax
+
+    def body(w, x):
+        goal = f(w, x)
+        one = lax.add(lax.mul(w, 0.0), 1.0)
+        return lax.custom_root(
+            lambda y: lax.sub(lax.add(y, lax.mul(lax.sin(y), 0.3)), goal),
+            lax.mul(w, 0.0),
+            lambda g, guess: lax.fori_loop(0, 60, lambda i, y: lax.sub(y, g(y)), guess),
+            lambda g, y: lax.div(y, g(one)),
+        )
+
+    return body
+
+
 Wrapper = Callable[[Library, Body], Body]
 
 WRAPPERS: Mapping[str, Wrapper] = {
@@ -174,6 +295,32 @@ PROGRAMS: Mapping[str, Callable[[Library], Body]] = {
         )
         for outer, wrap in WRAPPERS.items()
         for inner, wrap_inner in WRAPPERS.items()
+    },
+}
+
+FURTHER_WRAPPERS: Mapping[str, Wrapper] = {
+    "switch": in_switch,
+    "map": in_map,
+    "vmap": in_vmap,
+    "associative_scan": in_associative_scan,
+    "counted_loop": in_counted_loop,
+    "both_rules": in_both_rules,
+    "linear_solve": in_linear_solve,
+    "root": in_root,
+}
+
+FURTHER_PROGRAMS: Mapping[str, Callable[[Library], Body]] = {
+    **{
+        outer: lambda library, wrap=wrap: wrap(library, straight(library))
+        for outer, wrap in FURTHER_WRAPPERS.items()
+    },
+    **{
+        f"{outer}({inner})": lambda library, wrap=wrap, wrap_inner=wrap_inner: wrap(
+            library, wrap_inner(library, straight(library))
+        )
+        for outer, wrap in {**WRAPPERS, **FURTHER_WRAPPERS}.items()
+        for inner, wrap_inner in {**WRAPPERS, **FURTHER_WRAPPERS}.items()
+        if outer in FURTHER_WRAPPERS or inner in FURTHER_WRAPPERS
     },
 }
 

@@ -15,7 +15,6 @@ from s2s.passes.pipeline import optimise
 from s2s.passes.vmap import vmap
 from s2s.trace import evaluate, inline, make
 from tests.control.programs import POINTS, PROGRAMS, loss, traced
-from tests.passes.programs import f64
 
 JAX = SimpleNamespace(
     lax=jax.lax,
@@ -40,7 +39,7 @@ Arrays = Sequence[np.ndarray]
 def gradient(closed: ClosedJaxpr) -> ClosedJaxpr:
     """The gradient of a function of w and x with one number as its result."""
     both, _ = vjp(closed, [True, True], [True])
-    return make(lambda w, x: inline(both, w, x, 1.0)[1:], [f64(3), f64(3)], ["w", "x"])
+    return make(lambda w, x: inline(both, w, x, 1.0)[1:], closed.in_avals, ["w", "x"])
 
 
 def run(closed: ClosedJaxpr) -> Callable[..., list[Any]]:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from s2s.verify.differences import slope
+from s2s.verify.differences import slope, slope_nearby
+from s2s.verify.findings import Disagreement, Findings
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,22 @@ def test_the_rounding_of_what_cancels_is_part_of_the_error():
     x = np.array([0.3, -1.7, 2.9])
     found = slope(lambda h: np.array([np.sum((x + h) - np.mean(x + h))]))
     assert abs(found.value[0]) <= 30.0 * found.error[0] < 1e-9
+
+
+def jumping(h: float) -> np.ndarray:
+    """The exponential function, which falls a little at each ninth of a thousandth."""
+    return np.array([np.exp(h) - 1e-6 * np.floor(9000.0 * h + 0.5)])
+
+
+def test_between_jumps_the_slope_is_that_of_small_steps():
+    found = slope_nearby(jumping)
+    np.testing.assert_allclose(found.value, [1.0], rtol=1e-9)
+    assert found.error[0] < 1e-7
+
+
+def test_a_derivative_between_jumps_is_right_and_another_one_is_not():
+    extrapolated = slope(jumping)
+    assert abs(extrapolated.value[0] - 1.0) > 100.0 * extrapolated.error[0]
+    Findings().compare_slopes("the slope", np.array([1.0]), jumping, 8)
+    with pytest.raises(Disagreement):
+        Findings().compare_slopes("the slope", np.array([1.0 + 1e-4]), jumping, 8)

@@ -7,6 +7,7 @@ Everything is spelled in black's style.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -118,10 +119,18 @@ def is_negative(operand: Expression) -> bool:
 
 def without_sign(operand: Expression) -> Expression:
     """What follows the minus sign of an expression that `is_negative`, for a term of a sum."""
-    precedence = operand.precedence
+    text, precedence = operand.text[1:], operand.precedence
     if precedence is Precedence.UNARY:
         precedence = Precedence.POWER
-    return Expression(operand.text[1:], precedence, operand.shape)
+        if _is_in_parentheses(text):
+            text, precedence = text[1:-1], min(Precedence)
+    return Expression(text, precedence, operand.shape)
+
+
+def _is_in_parentheses(text: str) -> bool:
+    """Whether the first parenthesis ends with the text."""
+    depths = list(itertools.accumulate((c in "([{") - (c in ")]}") for c in text))
+    return text.startswith("(") and depths.index(0) == len(text) - 1
 
 
 def call(function: str, *arguments: Expression | str) -> Expression:

@@ -111,7 +111,9 @@ class Loop:
     def carry_hint(self, position: int) -> str:
         """What a carried value is called."""
         out, initial = self.carry_outs[position], self.carry[position]
-        candidates = [self.finals[position], out, self.carry_vars[position], initial]
+        candidates = [self.finals[position], self.carry_vars[position], initial]
+        if out not in self.carry_vars:  # else it is the name of another one
+            candidates.insert(1, out)
         named = [c.name for c in candidates if isinstance(c, Var) and c.name not in (None, "_")]
         return identifier(named[0] or "carry") if named else "carry"
 

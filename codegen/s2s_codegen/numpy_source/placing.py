@@ -15,12 +15,13 @@ from dataclasses import dataclass
 
 from s2s.ir.dims import Shape, Size, same_size
 from s2s.ir.jaxpr import Atom, JaxprEqn, Var
+from s2s.primitives.arithmetic import Neg
 from s2s.primitives.core import BroadcastInDim
 from s2s.primitives.dynamic import DynamicUpdateSlice
 from s2s.primitives.indexing import Scatter, ScatterAdd
 from s2s.primitives.layout import Pad
 from s2s.primitives.updates import UpdateSlice, UpdateSliceAdd
-from s2s_codegen.numpy_source.expression import Expression, is_negative, without_sign
+from s2s_codegen.numpy_source.expression import Expression, is_negative, negative, without_sign
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.layout import position_text, slice_text
 
@@ -111,6 +112,9 @@ def _assigned(
     """The index and the value of an assignment. A row is put in at one index."""
     shape = eqn.outvars[0].aval.shape
     inner = scope.definition(update)
+    negated = inner is not None and isinstance(inner.primitive, Neg)
+    if inner is not None and negated:
+        inner = scope.definition(inner.invars[0])
     rows: set[int] = set()
     if inner is not None and isinstance(inner.primitive, BroadcastInDim):
         rows = _new_axes(inner.primitive, slots, shape)
@@ -122,8 +126,10 @@ def _assigned(
             items.append(slice_text(scope, start, limit, step, shape[axis]))
     while len(items) > 1 and items[-1] == ":":
         items.pop()
-    value = scope.whole(inner.invars[0]) if inner and rows else scope.expression(update)
-    return ", ".join(items), value
+    if inner is None or not rows:
+        return ", ".join(items), scope.expression(update)
+    row = scope.whole(inner.invars[0])
+    return ", ".join(items), negative(row) if negated else row
 
 
 def _new_axes(inner: BroadcastInDim, slots: Sequence[Slot], shape: Shape) -> set[int]:

@@ -76,7 +76,9 @@ class Writer:
         for position, placed in enumerate(self.scope.plan.statements):
             self.position = position
             enters = placed.backward and not (previous and previous.backward)
-            if enters and previous is not None and not self.is_inner:
+            if self.is_inner:
+                enters = False  # The loop is backward as a whole.
+            if enters and previous is not None:
                 self.statements += [BLANK, Comment(BACKWARD)]
             above = previous.line if previous is not None else self.line_above
             if placed.line is not None and (enters or placed.line != above):

@@ -135,3 +135,13 @@ def test_parentheses_do_not_change_the_value(seed: int) -> None:
     expression, full = random_expression(source, 4)
     values = {name: Recorded(name) for name in "abc"}
     assert eval(expression.text, dict(values)).text == eval(full, dict(values)).text
+
+
+@pytest.mark.parametrize(
+    ("text", "without"),
+    [("-(a @ b)", "a @ b"), ("-(a + b).sum(axis=(0, 1))", "(a + b).sum(axis=(0, 1))"), ("-a", "a")],
+)
+def test_what_follows_a_minus_sign_needs_no_parentheses_on_its_own(text: str, without: str) -> None:
+    found = without_sign(Expression(text, Precedence.UNARY))
+    assert found.text == without
+    assert binary("-", Expression("x"), found).text == f"x - {text[1:]}"
