@@ -26,7 +26,7 @@ from s2s.ir.jaxpr import ShapedArray
 from s2s.trace import aval, builder_in_force, collector_paused
 from s2s.tree import flatten, leaf_paths, unflatten
 from s2s_codegen.stablehlo.entry import OTHER, entry
-from s2s_codegen.stablehlo.executable import DeviceArray
+from s2s_codegen.stablehlo.executable import DeviceArray, is_masked
 from s2s_codegen.stablehlo.mesh import Mesh, Partition, Sharding, sharding_of
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
     parts, structure = flatten(argument)
     types: list[Any] = []
     for part, path in zip(parts, leaf_paths(structure), strict=True):
-        if isinstance(part, np.ma.MaskedArray):
+        if is_masked(part):
             raise UserError(
                 f"{_place(name, path)} is a masked array, whose mask would be lost. Pass its data, "
                 "or fill in what is masked first."

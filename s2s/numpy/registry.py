@@ -7,6 +7,7 @@ otherwise; they are never ignored.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
@@ -53,15 +54,22 @@ def public_name(function: Callable[..., Any]) -> str:
 class Counterpart:
     """A traced function behind the signature of the NumPy function that it stands for."""
 
-    __slots__ = ("__name__", "function", "numpy", "positional", "supported")
-
     def __init__(self, numpy: Callable[..., Any], function: Callable[..., Any]) -> None:
         self.numpy = numpy
         self.function = function
         self.__name__ = public_name(numpy)
-        parameters = inspect.signature(function).parameters
-        self.supported = frozenset(parameters)
-        self.positional = _shared_positions(numpy, function)
+
+    # There are hundreds of counterparts, and a program calls a few.
+
+    @functools.cached_property
+    def supported(self) -> frozenset[str]:
+        """The names of the arguments that it takes."""
+        return frozenset(inspect.signature(self.function).parameters)
+
+    @functools.cached_property
+    def positional(self) -> int:
+        """How many leading arguments go to it as they are."""
+        return _shared_positions(self.numpy, self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) <= self.positional and (not kwargs or kwargs.keys() <= self.supported):

@@ -17,7 +17,7 @@ import functools
 import hashlib
 import os
 import platform
-import tempfile
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,9 @@ def _key(devices: Devices, program: Program, options: Sequence[tuple[str, Any]])
 @functools.cache
 def processor() -> bytes:
     """What the machine code depends on: the kind of processor and its features."""
-    facts = [platform.system(), platform.machine(), platform.processor()]
+    facts = [sys.platform, platform.machine()]
+    if sys.platform != "linux":
+        facts.append(platform.processor())  # asks another process
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         wanted = ("flags", "Features", "model name", "CPU part")
@@ -108,6 +110,8 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, content: bytes) -> None:
+    import tempfile  # takes as long as all else here
+
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix="new-")
     try:

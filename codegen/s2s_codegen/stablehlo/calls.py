@@ -15,7 +15,7 @@ from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, flatten, unflatten
 from s2s_codegen.stablehlo.cache import compiled
-from s2s_codegen.stablehlo.executable import DeviceArray, Executable
+from s2s_codegen.stablehlo.executable import DeviceArray, Executable, is_masked
 from s2s_codegen.stablehlo.mesh import input_names
 from s2s_codegen.stablehlo.runtime import ArrayType, runtime, specialised
 from s2s_codegen.stablehlo.sharded import Devices, mesh_devices
@@ -241,7 +241,7 @@ class _Axis:
 
 def _is_plain_array(value: Any) -> bool:
     is_array = isinstance(value, (np.ndarray, np.generic))
-    return is_array and not isinstance(value, np.ma.MaskedArray)
+    return is_array and not is_masked(value)
 
 
 def _has_keys(value: Any, keys: Sequence[Any]) -> bool:

@@ -8,6 +8,7 @@ Ctrl-C ends the wait for it.
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +29,12 @@ STAGED_BYTES = 1 << 16
 
 LONG = 0.005
 """Seconds after which a program counts as one that a person may want to interrupt."""
+
+
+def is_masked(value: Any) -> bool:
+    """Whether a value is a masked array. Without numpy.ma, which takes its time, there are none."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray)
 
 
 class DeviceArray:
