@@ -72,7 +72,7 @@ class Fork:
 
 
 fork = Fork()
-_clients: dict[Any, Runtime] = {}
+_clients: dict[tuple[str, int, Group | None], Runtime] = {}
 _clients_lock = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=fork.record)
@@ -99,6 +99,13 @@ def runtime(
     with _clients_lock:
         key = (platform, num_devices if platform == "cpu" else 0, group)
         found = _clients.get(key)
+        shared = [count for _, count, of in _clients if group is not None and of is group]
+        if found is None and shared:
+            raise UserError(
+                f"the processes that have joined share {shared[0]} devices each since the first "
+                f"mesh was used, and cannot share {num_devices} now. Give all meshes as many "
+                "devices."
+            )
         if found is None:
             found = _clients[key] = Runtime(platform, num_devices, group)
         return found

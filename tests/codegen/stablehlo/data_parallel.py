@@ -11,6 +11,7 @@ import sys
 import numpy as np
 
 import s2s
+from s2s.errors import UserError
 from s2s_codegen.stablehlo.group import joined
 from tests.codegen.stablehlo.test_sharded import losses
 
@@ -20,6 +21,12 @@ found = losses(mesh={"data": 4}, in_shardings={"x": "data", "y": "data"})
 # A function that is for no mesh runs in each process by itself.
 alone = s2s.jit(lambda x: x + 1.0)(np.arange(int(rank) + 2.0))
 assert alone.tolist() == list(range(1, int(rank) + 3))
+try:
+    s2s.jit(lambda x: x, mesh={"data": 8})(np.ones(8))
+except UserError as error:
+    assert "share 2 devices each since the first mesh was used" in str(error)
+else:
+    raise AssertionError
 group = joined()
 assert group is not None and group.world == int(world)
 assert "jax" not in sys.modules
