@@ -66,7 +66,7 @@ def _as_transpose(eqn: JaxprEqn, seen: dict[Any, int], eqns: Sequence[JaxprEqn])
     other, permutation = eqn.primitive.exchanged(*[atom.aval for atom in eqn.invars])
     keys = [a.key() if isinstance(a, Literal) else a for a in reversed(eqn.invars)]
     position = seen.get((other, None, *keys))
-    if position is None:
+    if position is None or position == len(eqns):  # the latter is the product itself: x ⊗ x
         return eqn
     (product,) = eqns[position].outvars
     return JaxprEqn(Transpose(permutation), [product], eqn.outvars, eqn.source, eqn.phase)

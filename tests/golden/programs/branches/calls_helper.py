@@ -49,14 +49,14 @@ def calls_helper_value_and_grad(
         x_bar = -1.0
     if above_1:
         # branches.py:133: return helper(x) * helper(y) + helper(x * y)
-        y_bar = 2.0 * y * cond
+        y_bar = 2.0 * cond * y
     else:
         # branches.py:133: return helper(x) * helper(y) + helper(x * y)
         y_bar = -cond
     y_bar += x * x_bar
     if above:
         # branches.py:133: return helper(x) * helper(y) + helper(x * y)
-        x_bar_1 = 2.0 * x * cond_1
+        x_bar_1 = 2.0 * cond_1 * x
     else:
         # branches.py:133: return helper(x) * helper(y) + helper(x * y)
         x_bar_1 = -cond_1
@@ -65,4 +65,4 @@ def calls_helper_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 0d2d83566e68903c
+# s2s digest: 112b29f6576f6a0a

@@ -36,13 +36,14 @@ def summed_from_value_and_grad(xs):
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:159: return sum(xs, 10.0) * sum([x * x for x in xs])
+    operand = 2.0 * found
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         # builtin_calls.py:159: return sum(xs, 10.0) * sum([x * x for x in xs])
-        xs_bar[i] = 2.0 * xs[i] * found
+        xs_bar[i] = operand * xs[i]
     xs_bar = xs_bar + found_1
 
     return value, xs_bar
 
 
-# s2s digest: 39e646a5b9852c1e
+# s2s digest: bba42eeb9ec316a0

@@ -33,6 +33,7 @@ def time_warping_value_and_grad(a, b):
     at_most_steps_steps = np.empty((n, m), dtype=bool)
     at_most_1_steps_steps = np.empty((n, m), dtype=bool)
     difference_steps_steps = np.empty((n, m))
+    j_steps_steps = np.empty((n, m), dtype=int)
     for i in range(n):
         # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
         sum_1 = i + 1
@@ -41,6 +42,7 @@ def time_warping_value_and_grad(a, b):
         at_most_steps = np.empty(m, dtype=bool)
         at_most_1_steps = np.empty(m, dtype=bool)
         difference_steps = np.empty(m)
+        j_steps = np.empty(m, dtype=int)
         for j in range(m):
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
             items = cost[i, j]
@@ -55,9 +57,11 @@ def time_warping_value_and_grad(a, b):
             difference = a[i] - b[j]
             cost[sum_1, sum_2] = difference**2 + step
             difference_steps[j] = difference
+            j_steps[j] = sum_2
         at_most_steps_steps[i] = at_most_steps
         at_most_1_steps_steps[i] = at_most_1_steps
         difference_steps_steps[i] = difference_steps
+        j_steps_steps[i] = j_steps
     # dynamic.py:76: return cost[-1, -1]
     value = cost[-1, -1]
 
@@ -73,6 +77,7 @@ def time_warping_value_and_grad(a, b):
         at_most_steps = at_most_steps_steps[i]
         at_most_1_steps = at_most_1_steps_steps[i]
         difference_steps = difference_steps_steps[i]
+        j_steps = j_steps_steps[i]
         operand = i + 1
         a_bar_1 = np.zeros(n)
         b_bar_1 = np.zeros(m)
@@ -80,18 +85,18 @@ def time_warping_value_and_grad(a, b):
         for j in reversed(range(m)):
             row = at_most_steps[j]
             row_1 = at_most_1_steps[j]
+            row_2 = j_steps[j]
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
-            sum_2 = j + 1
             cost_bar_1 = cost_bar.copy()
-            cost_bar_1[operand, sum_2] = 0.0
-            step_bar = cost_bar[operand, sum_2]
+            cost_bar_1[operand, row_2] = 0.0
+            step_bar = cost_bar[operand, row_2]
             product_bar = 2.0 * difference_steps[j] * step_bar
             b_bar_1[j] -= product_bar
             a_bar_1[i] += product_bar
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
             chosen_bar = np.where(row_1, step_bar, 0.0)
             cost_bar_1[operand, j] += np.where(row_1, 0.0, step_bar)
-            cost_bar_1[i, sum_2] += np.where(row, 0.0, chosen_bar)
+            cost_bar_1[i, row_2] += np.where(row, 0.0, chosen_bar)
             cost_bar_1[i, j] += np.where(row, chosen_bar, 0.0)
             cost_bar = cost_bar_1
         a_bar += a_bar_1
@@ -100,4 +105,4 @@ def time_warping_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 76292af7e4dfca36
+# s2s digest: b8e1d6805c6ffcac

@@ -53,9 +53,9 @@ def viterbi_score_value_and_grad(transitions, emissions):
         converted = (score_steps[i][:, None] + transitions == largest_steps[i]).astype(
             float
         )
-        ratio_bar = score_bar * converted / converted.sum(axis=0)
-        transitions_bar += ratio_bar
-        score_bar = ratio_bar.sum(axis=1)
+        product_bar = score_bar / converted.sum(axis=0) * converted
+        transitions_bar += product_bar
+        score_bar = product_bar.sum(axis=1)
     emissions_bar = np.zeros(emissions.shape)
     emissions_bar[1:] = score_bar_steps
     # dynamic.py:84: score = emissions[0]
@@ -64,4 +64,4 @@ def viterbi_score_value_and_grad(transitions, emissions):
     return value, (transitions_bar, emissions_bar)
 
 
-# s2s digest: 3a4f1fef41b48d8c
+# s2s digest: e57714249aa5cffb

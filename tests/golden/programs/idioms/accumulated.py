@@ -28,11 +28,10 @@ def accumulated_value_and_grad(x: float):
 
     # Backward, from the return value to the arguments.
     # idioms.py:121: powers = list(itertools.accumulate([x] * 5, lambda a, b: a * b))
-    a_bar = -x
-    a_bar = 1.0 + a_bar * x
+    a_bar = 1.0 - x * x
     x_bar = 1.0 - a_2 - a_2 + a * a_bar + 2.0 * a_bar * x * x
 
     return value, x_bar
 
 
-# s2s digest: 4d4603b3b154a262
+# s2s digest: 2744ce35cd31c597

@@ -41,13 +41,13 @@ def batch_norm_value_and_grad(x, gamma):
     # learning.py:277: x *= gamma
     gamma_bar = np.sum(x_1 * x_bar, axis=0)
     # learning.py:276: x /= np.sqrt(np.mean(x**2, axis=0) + 1e-5)
-    x_bar = x_bar * gamma / sqrt
+    x_bar = gamma / sqrt * x_bar
     ratio_bar = 1.0 / n
-    x_bar -= ratio_bar * x * np.sum(x_1 * x_bar, axis=0) / sqrt
+    x_bar -= ratio_bar * np.sum(x_1 * x_bar, axis=0) / sqrt * x
     # learning.py:275: x = x - np.mean(x, axis=0)
     x_bar -= ratio_bar * x_bar.sum(axis=0)
 
     return value, (x_bar, gamma_bar)
 
 
-# s2s digest: f22b3f2db15df701
+# s2s digest: 218b2447df8066e2

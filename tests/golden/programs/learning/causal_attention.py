@@ -29,7 +29,7 @@ def causal_attention_value_and_grad(x):
     opposite_mask = ~mask
     scores = np.where(opposite_mask, -1000000000.0, scores)
     # learning.py:116: weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    weights = np.exp(scores - scores.max(axis=1)[:, None])
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     # learning.py:117: weights /= weights.sum(axis=1, keepdims=True)
     total_weights = weights.sum(axis=1)
     weights_1 = weights / total_weights[:, None]
@@ -53,4 +53,4 @@ def causal_attention_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: bc49aedf0c420d28
+# s2s digest: deb0a5aaa1952367

@@ -27,12 +27,12 @@ def layer_norm_value_and_grad(x, gain, bias):
         raise ValueError("expected x: f64[n, m], gain: f64[m], bias: f64[m]")
 
     # learning.py:126: mean = x.mean(axis=-1, keepdims=True)
-    mean = np.sum(x, axis=1, keepdims=True) / m
+    mean = x.mean(axis=1)
     # learning.py:127: variance = x.var(axis=-1, keepdims=True)
-    difference = x - mean
-    variance = np.sum(np.square(difference), axis=1, keepdims=True) / m
+    difference = x - mean[:, None]
+    variance = np.mean(np.square(difference), axis=1)
     # learning.py:128: return np.sum(((x - mean) / np.sqrt(variance + 1e-5) * gain + bias) ** 3)
-    sqrt = np.sqrt(variance + 1e-05)
+    sqrt = np.sqrt(variance[:, None] + 1e-05)
     ratio = difference / sqrt
     sum_1 = ratio * gain + bias
     value = np.sum(sum_1**3)
@@ -46,8 +46,7 @@ def layer_norm_value_and_grad(x, gain, bias):
     product_bar = np.vecdot(ratio, ratio_bar)
     # learning.py:127: variance = x.var(axis=-1, keepdims=True)
     ratio_bar_1 = 1.0 / m
-    product_bar_1 = ratio_bar_1 * difference
-    product_bar = product_bar_1 * (product_bar[:, None] / sqrt)[:, 0][:, None]
+    product_bar = ratio_bar_1 * product_bar[:, None] / sqrt * difference
     x_bar = ratio_bar - product_bar
     total_bar = x_bar.sum(axis=1)
     # learning.py:126: mean = x.mean(axis=-1, keepdims=True)
@@ -56,4 +55,4 @@ def layer_norm_value_and_grad(x, gain, bias):
     return value, (x_bar, gain_bar, bias_bar)
 
 
-# s2s digest: 7dc2ac7a7c7f99f4
+# s2s digest: fdc29f4570821833

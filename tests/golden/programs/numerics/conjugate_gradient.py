@@ -32,12 +32,11 @@ def conjugate_gradient_value_and_grad(a, b):
     # numerics.py:277: p = r.copy()
     p = r.copy()
     # numerics.py:278: for _ in range(len(b)):
-    product_1_steps = np.empty(n)
     product_steps = np.empty(n)
+    product_1_steps = np.empty(n)
     r_steps = np.empty((n, *p.shape))
     p_steps = np.empty((n, *p.shape))
     ap_steps = np.empty((n, *p.shape))
-    alpha_steps = np.empty(n)
     r_new_steps = np.empty((n, *p.shape))
     beta_steps = np.empty(n)
     for i in range(n):
@@ -57,10 +56,9 @@ def conjugate_gradient_value_and_grad(a, b):
         beta = r @ r / product
         # numerics.py:284: p = r_new + beta * p
         p = r + beta * p
-        product_1_steps[i] = product_1
         product_steps[i] = product
+        product_1_steps[i] = product_1
         ap_steps[i] = ap
-        alpha_steps[i] = alpha
         r_new_steps[i] = r
         beta_steps[i] = beta
     # numerics.py:286: return np.sum(x**2)
@@ -72,16 +70,17 @@ def conjugate_gradient_value_and_grad(a, b):
     a_bar = np.zeros((n, n))
     p_bar = np.zeros(n)
     r_bar = np.zeros(n)
-    for product_1, product, r, p, ap, alpha, r_new, beta in zip(
-        reversed(product_1_steps),
+    for product, product_1, r, p, ap, r_new, beta in zip(
         reversed(product_steps),
+        reversed(product_1_steps),
         reversed(r_steps),
         reversed(p_steps),
         reversed(ap_steps),
-        reversed(alpha_steps),
         reversed(r_new_steps),
         reversed(beta_steps),
     ):
+        # numerics.py:280: alpha = (r @ r) / (p @ ap)
+        alpha = product / product_1
         # numerics.py:284: p = r_new + beta * p
         r_new_bar = r_bar + p_bar
         product_bar = p_bar @ p
@@ -90,18 +89,17 @@ def conjugate_gradient_value_and_grad(a, b):
         product_bar = r_new * ratio_bar
         r_new_bar = r_new_bar + product_bar + product_bar
         # numerics.py:282: r_new = r - alpha * ap
-        r_bar = r_new_bar - 2.0 * beta * ratio_bar * r
         product_bar = r_new_bar @ ap
         # numerics.py:281: x = x + alpha * p
         p_bar = beta * p_bar + alpha * x_bar
         alpha_bar = x_bar @ p - product_bar
         # numerics.py:280: alpha = (r @ r) / (p @ ap)
-        ratio_bar = alpha_bar / product_1
-        product_bar = -alpha * ratio_bar
+        ratio_bar_1 = alpha_bar / product_1
+        product_bar = -alpha * ratio_bar_1
         ap_bar = product_bar * p - alpha * r_new_bar
         p_bar += product_bar * ap
-        product_bar = r * ratio_bar
-        r_bar = r_bar + product_bar + product_bar
+        product_bar = (ratio_bar_1 - beta * ratio_bar) * r
+        r_bar = r_new_bar + product_bar + product_bar
         # numerics.py:279: ap = a @ p
         p_bar += ap_bar @ a
         a_bar += np.outer(ap_bar, p)
@@ -111,4 +109,4 @@ def conjugate_gradient_value_and_grad(a, b):
     return value, (a_bar, r_bar)
 
 
-# s2s digest: 2c7e151626e38478
+# s2s digest: 770b11068c31425b

@@ -33,7 +33,6 @@ def continued_fraction_value_and_grad(x: float):
     # numerics.py:208: return result / x
     result_bar = 1.0 / x
     # numerics.py:206: for n in range(15, 0, -2):
-    operand = 2.0 * x
     x_bar = 0.0
     result_bar_1 = result_bar
     for i in reversed(range(8)):
@@ -42,10 +41,10 @@ def continued_fraction_value_and_grad(x: float):
         ratio_bar = result_bar_1 / (n - result_steps[i])
         result_bar_1 = result_steps[i + 1] * ratio_bar
         # numerics.py:206: for n in range(15, 0, -2):
-        x_bar += operand * ratio_bar
+        x_bar += 2.0 * ratio_bar * x
     x_bar = x_bar - value * result_bar
 
     return value, x_bar
 
 
-# s2s digest: 8462f00da2afc39b
+# s2s digest: e3b0db2f45e03600

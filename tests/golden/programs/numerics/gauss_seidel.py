@@ -87,14 +87,11 @@ def gauss_seidel_value_and_grad(a, b):
             x_bar_1 = x_bar.copy()
             x_bar_1[i] = 0.0
             ratio_bar = x_bar[i] / items_1
-            a_bar_2 = np.zeros(a.shape)
-            a_bar_2[i, i] = -ratio_steps[i] * ratio_bar
             b_bar_1[i] += ratio_bar
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
-            a_bar_2[i, i] += ratio_bar * items_2_steps[i]
             x_bar_1 -= ratio_bar * items_steps[i]
             x_bar_1[i] += items_1 * ratio_bar
-            a_bar_1 += a_bar_2
+            a_bar_1[i, i] += ratio_bar * items_2_steps[i] - ratio_steps[i] * ratio_bar
             a_bar_1[i] -= ratio_bar * x_steps[i]
             x_bar = x_bar_1
         a_bar += a_bar_1
@@ -104,4 +101,4 @@ def gauss_seidel_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 234af4b3d644e064
+# s2s digest: 1cf5ffdc6242ce2a

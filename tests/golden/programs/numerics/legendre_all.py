@@ -33,6 +33,7 @@ def legendre_all_vjp(x: float, y_bar):
     p[1] = np.float64(x)
     # numerics.py:240: for n in range(1, 5):
     items_steps = np.empty(4)
+    n_steps = np.empty(4, dtype=int)
     for i in range(4):
         sum_1 = i + 1
         # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
@@ -40,21 +41,22 @@ def legendre_all_vjp(x: float, y_bar):
         sum_2 = sum_1 + 1
         p[sum_2] = ((2 * sum_1 + 1) * x * items - sum_1 * p[sum_1 - 1]) / sum_2
         items_steps[i] = items
+        n_steps[i] = sum_2
 
     # Backward, from the return value to the arguments.
     # numerics.py:240: for n in range(1, 5):
     x_bar = 0.0
     p_bar = y_bar.copy()
     for i in reversed(range(4)):
-        n = 1 + i
+        n = n_steps[i]
+        n_1 = 1 + i
         # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
-        sum_2 = n + 1
         p_bar_1 = p_bar.copy()
-        p_bar_1[sum_2] = 0.0
-        ratio_bar = p_bar[sum_2] / sum_2
-        converted = float(2 * n + 1)
-        p_bar_1[n - 1] -= np.float64(n) * ratio_bar
-        p_bar_1[n] += converted * x * ratio_bar
+        p_bar_1[n] = 0.0
+        ratio_bar = p_bar[n] / n
+        converted = float(2 * n_1 + 1)
+        p_bar_1[n_1 - 1] -= np.float64(n_1) * ratio_bar
+        p_bar_1[n_1] += converted * x * ratio_bar
         # numerics.py:240: for n in range(1, 5):
         x_bar = x_bar + converted * ratio_bar * items_steps[i]
         p_bar = p_bar_1
@@ -64,4 +66,4 @@ def legendre_all_vjp(x: float, y_bar):
     return p, x_bar
 
 
-# s2s digest: 04e758356e24a49a
+# s2s digest: f109cea226e7df4d

@@ -72,7 +72,7 @@ def secant_value_and_grad(a: float) -> tuple[float, float]:
             f0_bar = f0_bar_1
             x0_bar = x0_bar_1
         # numerics.py:36: f1 = x1 * math.exp(x1) - a
-        x1_bar = x1_bar + f1_bar * exp_x1_1 + x1_1 * f1_bar * exp_x1_1
+        x1_bar += (f1_bar + x1_1 * f1_bar) * exp_x1_1
         # numerics.py:35: for _ in range(20):
         a_bar -= f1_bar
     # numerics.py:34: f0 = x0 * math.exp(x0) - a
@@ -81,4 +81,4 @@ def secant_value_and_grad(a: float) -> tuple[float, float]:
     return x1, a_bar
 
 
-# s2s digest: 1ff81282b351efe4
+# s2s digest: 8dbaa22c6ba98873

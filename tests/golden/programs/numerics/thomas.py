@@ -137,8 +137,6 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         negated_bar = -items_steps[i]
         difference = i_1 - 1
         d_bar_2[difference] += negated_bar * ratio_bar
-        lower_bar_1 = np.zeros(lower.shape)
-        lower_bar_1[difference] = -ratio_bar * items_2_steps[i]
         b_bar[i_1] += ratio_bar
         # numerics.py:348: if i < n - 1:
         cond = cond_steps[i]
@@ -155,14 +153,13 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
             upper_bar_1 = np.zeros(k)
             m_bar = 0.0
         upper_bar += upper_bar_1
-        product_bar = ratio_2_steps[i] * ratio_bar
-        m_bar_1 = m_bar - product_bar
+        m_bar = m_bar - ratio_2_steps[i] * ratio_bar
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
+        difference_bar = -ratio_bar * items_2_steps[i] - m_bar * items_1_steps[i]
         c_bar_1 = c_bar.copy()
-        c_bar_1[difference] += negated_bar * m_bar_1
-        lower_bar += lower_bar_1
-        lower_bar[difference] += (product_bar - m_bar) * items_1_steps[i]
-        diagonal_bar[i_1] += m_bar_1
+        c_bar_1[difference] += negated_bar * m_bar
+        lower_bar[difference] += difference_bar
+        diagonal_bar[i_1] += m_bar
         c_bar = c_bar_1
         d_bar = d_bar_2
     # numerics.py:345: d[0] = b[0] / diagonal[0]
@@ -179,4 +176,4 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     return x, (lower_bar, diagonal_bar_1, upper_bar_1, b_bar_1)
 
 
-# s2s digest: 75236a7dc1c2dd3e
+# s2s digest: b3787effa643ca60

@@ -29,15 +29,18 @@ def ising_value_and_grad(field: float, spins):
     energy = 0.0
     items_steps = np.empty(n)
     items_1_steps = np.empty(n)
+    i_steps = np.empty(n, dtype=int)
     for i in range(n):
         # physics.py:149: energy -= spins[i] * spins[(i + 1) % n]
         items = spins[i]
-        items_1 = spins[(i + 1) % n]
+        sum_1 = i + 1
+        items_1 = spins[sum_1 % n]
         energy -= items * items_1
         # physics.py:150: energy -= field * spins[i]
         energy -= field * items
         items_steps[i] = items
         items_1_steps[i] = items_1
+        i_steps[i] = sum_1
 
     # Backward, from the return value to the arguments.
     # physics.py:148: for i in range(n):
@@ -47,16 +50,12 @@ def ising_value_and_grad(field: float, spins):
     for i in reversed(range(n)):
         items = items_steps[i]
         # physics.py:150: energy -= field * spins[i]
-        spins_bar_1 = np.zeros(spins.shape)
-        spins_bar_1[i] = operand
-        # physics.py:149: energy -= spins[i] * spins[(i + 1) % n]
-        spins_bar_1[(i + 1) % n] -= items
-        spins_bar += spins_bar_1
-        spins_bar[i] -= items_1_steps[i]
-        # physics.py:148: for i in range(n):
         field_bar = field_bar - items
+        # physics.py:149: energy -= spins[i] * spins[(i + 1) % n]
+        spins_bar[i_steps[i] % n] -= items
+        spins_bar[i] += operand - items_1_steps[i]
 
     return energy, (field_bar, spins_bar)
 
 
-# s2s digest: 017652b2d41b3b7a
+# s2s digest: 219e032a83e6e909

@@ -79,10 +79,10 @@ def mandelbrot_value_and_grad(re: float, im: float):
             # physics.py:209: return n + 1.0 / np.log(x * x + y * y)
             sum_1 = x_1 * x_1 + y_1 * y_1
             log = np.log(sum_1)
-            ratio_bar = -1.0 / log * carry / log / sum_1
-            converted_bar = float(ratio_bar)
-            y_bar_1 = 2.0 * y_1 * converted_bar
-            x_bar_1 = 2.0 * x_1 * converted_bar
+            converted_bar = float(-carry / log / log / sum_1)
+            sum_bar = converted_bar + converted_bar
+            y_bar_1 = sum_bar * y_1
+            x_bar_1 = sum_bar * x_1
         else:
             x_bar_1 = 0.0
             y_bar_1 = 0.0
@@ -91,10 +91,8 @@ def mandelbrot_value_and_grad(re: float, im: float):
         re_bar_1 = re_bar_1 + sum_bar
         im_bar_1 = im_bar_1 + sum_bar_1
         # physics.py:207: x, y = x * x - y * y + re, 2 * x * y + im
-        product_bar = -y * sum_bar
-        y_bar = 2.0 * x * sum_bar_1 + product_bar + product_bar
-        product_bar = x * sum_bar
-        x_bar = 2.0 * sum_bar_1 * y + product_bar + product_bar
+        y_bar = 2.0 * x * sum_bar_1 - 2.0 * sum_bar * y
+        x_bar = 2.0 * (sum_bar_1 * y + sum_bar * x)
         carry = 0.0
     re_bar = re_bar + re_bar_1
     im_bar = im_bar + im_bar_1
@@ -102,4 +100,4 @@ def mandelbrot_value_and_grad(re: float, im: float):
     return value, (re_bar, im_bar)
 
 
-# s2s digest: f0f191a30aa0651d
+# s2s digest: 03de5d889e8ca49d

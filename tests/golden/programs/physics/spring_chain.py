@@ -29,6 +29,7 @@ def spring_chain_vjp(x, stiffness, y_bar):
     # physics.py:174: force = np.zeros_like(x)
     force = np.zeros(n)
     # physics.py:175: for i, k in enumerate(stiffness):
+    i_steps = np.empty(m, dtype=int)
     stretch_steps = np.empty(m)
     k_steps = np.empty(m)
     for i in range(m):
@@ -45,6 +46,7 @@ def spring_chain_vjp(x, stiffness, y_bar):
         force[i] += product
         # physics.py:180: force[i + 1] -= k * stretch
         force[sum_1] -= product
+        i_steps[i] = sum_1
         stretch_steps[i] = stretch
         k_steps[i] = k
 
@@ -53,27 +55,24 @@ def spring_chain_vjp(x, stiffness, y_bar):
     x_bar = np.zeros(n)
     stiffness_bar = np.empty(m)
     for i in reversed(range(m)):
+        i_1 = i_steps[i]
         stretch = stretch_steps[i]
-        k = k_steps[i]
         # physics.py:180: force[i + 1] -= k * stretch
-        sum_1 = i + 1
-        items_bar = y_bar[sum_1]
+        items_bar = y_bar[i_1]
         # physics.py:179: force[i] += k * stretch
-        items_bar_1 = y_bar[i]
-        product_bar = k * items_bar_1
-        product_bar_1 = k * items_bar
-        stretch_bar = product_bar - product_bar_1
-        k_bar = items_bar_1 * stretch - items_bar * stretch
+        difference_bar = y_bar[i] - items_bar
+        stretch_bar = k_steps[i] * difference_bar
         # physics.py:177: if stretch < 0.0:
+        k_bar = difference_bar * stretch
         if stretch < 0.0:
             # physics.py:178: k = 10.0 * k
             k_bar = 10.0 * k_bar
         # physics.py:176: stretch = x[i + 1] - x[i] - 1.0
-        x_bar[i] += product_bar_1 - product_bar
-        x_bar[sum_1] += stretch_bar
+        x_bar[i] -= stretch_bar
+        x_bar[i_1] += stretch_bar
         stiffness_bar[i] = k_bar
 
     return force, (x_bar, stiffness_bar)
 
 
-# s2s digest: add630a562aa9147
+# s2s digest: a4d29e6fefb6d929
