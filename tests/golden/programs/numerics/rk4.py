@@ -111,7 +111,6 @@ def rk4_value_and_grad(
         x0_bar += ratio * k1v_bar
         ratio_bar = -(sum_bar + k1v_bar * x) / m
         k_bar += ratio_bar
-        # numerics.py:123: for _ in range(20):
         m_bar += ratio * ratio_bar
     k_bar += 0.5 * power_x
     m_bar += 0.5 * power_v
@@ -119,4 +118,4 @@ def rk4_value_and_grad(
     return value, (x0_bar, k_bar, m_bar)
 
 
-# s2s digest: 979148984a240db3
+# s2s digest: bb49a474f5e1d838
