@@ -10,6 +10,9 @@ from s2s.passes.simplify import simplify
 from s2s.trace import evaluate, make, phase
 from tests.passes.programs import f64, program, values
 
+INNER = (((0, 1), (0, 1)), ((), ()))
+"""The sum of the products of all elements of two matrices."""
+
 
 def test_dce_drops_what_no_used_result_needs() -> None:
     before = program(lambda x: [lax.sin(x), lax.cos(lax.exp(x))], f64())
@@ -51,6 +54,15 @@ def test_cse_makes_a_cotangent_of_its_transpose() -> None:
     product, transposed = evaluate(found, x, y)
     np.testing.assert_allclose(product, x @ y)
     np.testing.assert_array_equal(transposed, product.T)
+
+
+def test_cse_leaves_the_product_of_a_cotangent_with_itself() -> None:
+    def fun(x):
+        with phase("cotangent"):
+            return [lax.dot_general(x, x, (((1,), (1,)), ((), ()))), lax.dot_general(x, x, INNER)]
+
+    before = program(fun, f64(2, 2))
+    assert str(cse(before)) == str(before)
 
 
 def test_cse_keeps_the_users_own_values_exact() -> None:
