@@ -22,6 +22,11 @@ from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
 from s2s.passes.dce import dce
 from s2s.primitive import Primitive
 from s2s.primitives.creation import Empty
+from s2s.primitives.dynamic import DynamicSlice
+from s2s.primitives.indexing import Gather
+
+PICKS = (DynamicSlice, Gather)
+"""What reads a part of an array."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +69,20 @@ def split_callee(
     constants = dict(zip(known.constvars, parts.known.consts, strict=True))
     inputs = {var: i for i, var in enumerate(known.invars)}
     outputs = {atom: i for i, atom in enumerate(known.outvars) if isinstance(atom, Var)}
+
+    def may_recompute(eqn: JaxprEqn) -> bool:
+        if not in_loop:
+            return isinstance(eqn.primitive, VIEWS)
+        # For an element of an array, the loop would keep the whole array for each step.
+        return eqn.primitive.is_cheap and not isinstance(eqn.primitive, PICKS)
+
     if saves is None:
         kept = choose(
             known.eqns,
             parts.residuals,
             {*inputs, *constants, *outputs},
             live,
-            lambda eqn: eqn.primitive.is_cheap if in_loop else isinstance(eqn.primitive, VIEWS),
+            may_recompute,
         )
     else:
         kept = choose(

@@ -222,7 +222,7 @@ class _Build:
         ends = {
             var: end
             for var, end in zip(self.carry_in, self.carry_out, strict=True)
-            if isinstance(end, Var)
+            if isinstance(end, Var) and var not in self.counters
         }
         while True:
             kept = choose(
@@ -302,7 +302,8 @@ class _Build:
         times = var if starts_at_zero else Var(var.aval)
         self.induction.append(JaxprEqn(Mul(), [index, step], [times], self.source))
         if not starts_at_zero:
-            self.induction.append(JaxprEqn(Add(), [start, times], [var], self.source))
+            terms = [times, start] if isinstance(start, Literal) else [start, times]
+            self.induction.append(JaxprEqn(Add(), terms, [var], self.source))
 
     def _history(self, position: int, ends: Collection[str]) -> None:
         entry, end = self.carry_in[position], self.carry_out[position]

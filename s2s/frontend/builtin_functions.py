@@ -12,7 +12,13 @@ import numpy as np
 
 from s2s import lax
 from s2s.frontend.control_flow.branches import any_of, negation, tested
-from s2s.frontend.control_flow.comprehensions import total
+from s2s.frontend.control_flow.comprehensions import (
+    are_all,
+    extreme,
+    is_any,
+    is_sequence,
+    total,
+)
 from s2s.frontend.control_flow.growing import StackedList
 from s2s.frontend.control_flow.iteration import (
     Items,
@@ -169,7 +175,7 @@ def _map(function: Any, *parts: Any) -> Any:
 
 @_replaces(sum, table=always)
 def _sum(values: Any, /, start: Any = 0) -> Any:
-    if isinstance(values, (Items, StackedList, Tracer)):
+    if is_sequence(values):
         return total(values, start)
     return sum(values, start)
 
@@ -190,7 +196,16 @@ def _extremum(builtin: Function, ufunc: np.ufunc, of_array: Function, choose: Fu
     def extremum(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and _is_traced_vector(args[0]):
             return COUNTERPARTS[of_array](args[0])
+        if len(args) == 1 and not kwargs and isinstance(args[0], (Items, StackedList)):
+            items = items_of(args[0])
+            if items is not None and not isinstance(items.length, int):
+                return extreme(items, chosen)
         values: list[Any] = list(args[0] if len(args) == 1 else args)
+        if "key" in kwargs and any(map(is_traced_inside, values)):
+            raise mistake(
+                f"{builtin.__name__}() with a key chooses one of the values, and which one depends "
+                "on the values of the arguments. Write it with `if`."
+            )
         if kwargs or not any(isinstance(value, Tracer) for value in values):
             return builtin(values, **kwargs)
         if any(_ndim(value) for value in values):
@@ -226,11 +241,15 @@ always[min] = _extremum(min, np.minimum, np.min, lax.min)
 
 @_replaces(any, table=always)
 def _any(values: Iterable[Any]) -> Any:
+    if is_sequence(values):
+        return is_any(values)
     return any_of([tested(value) for value in values])
 
 
 @_replaces(all, table=always)
 def _all(values: Iterable[Any]) -> Any:
+    if is_sequence(values):
+        return are_all(values)
     return negation(any_of([negation(value) for value in values]))
 
 

@@ -23,6 +23,7 @@ from s2s.errors import UserError
 from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
 from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.control_flow.growing import with_lists
+from s2s.frontend.control_flow.state import reasons
 from s2s.frontend.library import innermost_function, short_name
 from s2s.frontend.located import located
 from s2s.frontend.own_arrays import OwnArrays, TraceAgain, own_arrays
@@ -128,6 +129,7 @@ def _tracing(watch: leaks.Watch) -> Generator[None]:
         stack.enter_context(located())
         stack.enter_context(leaks.watching(watch))
         if builder_in_force() is None:
+            reasons.clear()
             stack.enter_context(_deep_recursion())
             dispatch.generators.append(Generators())
             stack.callback(dispatch.generators.pop)

@@ -28,20 +28,26 @@ from typing import Any, cast
 
 import numpy as np
 
-from s2s.errors import UserError
 from s2s.frontend import leaks
-from s2s.frontend.control_flow.branches import both, branch, chain, check, choose, negation
-from s2s.frontend.control_flow.comprehensions import comprehension, generator
+from s2s.frontend.control_flow.branches import (
+    both,
+    branch,
+    chain,
+    check,
+    choose,
+    follow,
+    negation,
+)
+from s2s.frontend.control_flow.comprehensions import Flattened, comprehension, generator
 from s2s.frontend.control_flow.loops import for_loop, while_loop
 from s2s.frontend.control_flow.outcomes import jump, leaves, result
-from s2s.frontend.control_flow.raising import raising, trying
+from s2s.frontend.control_flow.raising import OF_S2S, raising, trying
 from s2s.frontend.control_flow.state import changing, is_recording, reason_of
 from s2s.frontend.conversion import HOOK, HOOKS
 from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
 from s2s.frontend.overloads import IN_PLACE, OPERATORS, attribute, binary, item, unary
 from s2s.frontend.own_arrays import require_traced
 from s2s.frontend.texts import formatted
-from s2s.ir.dims import UndecidedDimension
 from s2s.numpy.registry import mistake
 from s2s.trace import Tracer, builder_in_force, known_value, named
 
@@ -114,7 +120,7 @@ def handling() -> None:
     error = sys.exc_info()[1]
     if isinstance(error, NameError) and reason_of(error) is not None:
         raise error
-    if isinstance(error, (UserError, UndecidedDimension)) and builder_in_force() is not None:
+    if isinstance(error, OF_S2S) and builder_in_force() is not None:
         raise error
 
 
@@ -213,6 +219,8 @@ _HOOKS: dict[str, Callable[..., Any]] = {
     "comprehension": comprehension,
     "decorate": decorate,
     "delete_item": delete_item,
+    "flattened": Flattened,
+    "follow": follow,
     "for_loop": for_loop,
     "formatted": formatted,
     "generator": generator,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +68,9 @@ class Add(Binary):
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         x, y = args
+        moved = _moved(x, y, 1, producer)
+        if moved is not None:
+            return moved
         negated = defined_by(y, Neg, producer)
         return super().fold(args, producer) if negated is None else sub(x, *negated[1])
 
@@ -101,6 +105,9 @@ class Sub(Binary):
         x, y = args
         if is_number(y) and number(y) == 0 and not np.signbit(number(y)):
             return x
+        moved = _moved(x, y, -1, producer)
+        if moved is not None:
+            return moved
         negated = defined_by(y, Neg, producer)
         return super().fold(args, producer) if negated is None else add(x, *negated[1])
 
@@ -109,6 +116,26 @@ class Sub(Binary):
             return neg(args[1])
         choice = merged_choice(args, producer, neg)
         return super().fold_derivative(args, producer) if choice is None else choice
+
+
+def _moved(x: Value, y: Value, sign: int, producer: Producer) -> Value | None:
+    """`i + 1 - 1` is `i`, of integers: `x` is a sum with a number, and `sign * y` is added."""
+    if not is_number(y) or aval(y).dtype.kind != "i":
+        return None
+    for kind, inner_sign in ((Add, 1), (Sub, -1)):
+        inner = defined_by(x, kind, producer)
+        if inner is None or not is_number(inner[1][1]) or is_number(inner[1][0]):
+            continue
+        base, step = inner[1]
+        if aval(base) != aval(x):
+            return None
+        by = sign * int(number(y)) + inner_sign * int(number(step))
+        if by == 0:
+            return base
+        like: Any = number(y)
+        size = type(like)(abs(by))
+        return add(base, size) if by > 0 else sub(base, size)
+    return None
 
 
 class Mul(Binary):

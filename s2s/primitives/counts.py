@@ -1,4 +1,4 @@
-"""bind_dimension: a size made from a value."""
+"""bind_dimension: a size made from a value; rows_of_steps: what a loop of such a size made."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from s2s.errors import UserError
 from s2s.ir.dims import Dim, Size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
 from s2s.primitive import BatchAxis, Primitive, Producer, Value, Zero
 from s2s.primitives.reductions import reduce_max
-from s2s.trace import aval, bind
+from s2s.trace import aval, bind, builder_in_force
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,39 @@ class BindDimension(Primitive):
         eqn = producer(args[0])
         known = eqn is not None and eqn.primitive.bound_dimension == self.bound_dimension
         return list(args) if known else None
+
+
+class RowsOfSteps(Primitive):
+    """The second operand, rows that a loop made in its steps; the first is the number of these.
+
+    In a batch, the examples must make the same number of steps: no array has rows of different
+    number for each.
+    """
+
+    name = "rows_of_steps"
+    numpy = "{1}"
+
+    def abstract(self, *avals: ShapedArray) -> ShapedArray:
+        return avals[1]
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        count, t = primals[0], tangents[1]
+        return bind(self, *primals), t if isinstance(t, Zero) else bind(self, count, t)
+
+    def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
+        return [None, bind(self, args[0], cts[0])]
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, Any]:
+        if dims[0] is not None:
+            builder = builder_in_force()
+            raise UserError(
+                "this loop makes a list whose length differs between the examples of the batch. "
+                "Sum up in the loop what is needed of it, or fill an array of a given length.",
+                None if builder is None else builder.source,
+            )
+        return bind(self, *args), dims[1]
+
+    def finish(self, args: Sequence[Value]) -> Sequence[Value]:
+        return [args[1]]

@@ -44,6 +44,7 @@ class Gather(Primitive):
 
     name = "gather"
     stablehlo = "gather"
+    is_cheap = True
 
     def abstract(self, x: ShapedArray, *indices: ShapedArray) -> ShapedArray:
         numbers = self.dimension_numbers

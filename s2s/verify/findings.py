@@ -55,8 +55,13 @@ class Findings:
         structure, expected_structure = _plain(structure), _plain(expected_structure)
         if structure != expected_structure:
             raise Disagreement(f"{what} has the structure {structure}, not {expected_structure}")
-        pairs = list(zip(map(np.asarray, ours), map(np.asarray, theirs), strict=True))
-        for a, b in pairs:
+        pairs: list[tuple[Any, Any]] = []
+        for our, their in zip(ours, theirs, strict=True):
+            a, b = np.asarray(our), np.asarray(their)
+            if type(their) is int and a.dtype.kind == "f":
+                # What stayed a Python number on this path, `total = 0`, is a float on others.
+                b = b.astype(a.dtype)
+            pairs.append((a, b))
             if a.shape != b.shape or a.dtype != b.dtype:
                 is_not = f"{b.dtype}{list(b.shape)}"
                 raise Disagreement(f"{what} is {a.dtype}{list(a.shape)}, not {is_not}")

@@ -140,13 +140,12 @@ def iterator(x):
     return x
 
 
-def leaves_try(x):
+def leaves_finally(x):
     try:
-        if x > 0.0:
-            return x
         y = 3.0 * x
     finally:
-        x = 0.0
+        if x > 0.0:
+            return x  # noqa: B012
     return y
 
 
@@ -158,7 +157,7 @@ def leaves_try(x):
         (global_list, "if x > 0.0:", "the list depends on the branch that is taken"),
         (changed_alias, "z[0] = 5.0", "may be another array too"),
         (iterator, "x = x * next(values)", "s2s cannot follow such a change"),
-        (leaves_try, "if x > 0.0:", "Put the `if` outside of it"),
+        (leaves_finally, "if x > 0.0:", "Put the `if` outside of it"),
     ],
 )
 def test_what_cannot_be_followed_is_refused(function: Any, line: str, message: str) -> None:

@@ -147,6 +147,20 @@ def test_a_handler_around_the_branch_is_refused() -> None:
         s2s.grad(function)(2.0)
 
 
+def test_a_handler_around_an_error_in_a_branch_is_refused() -> None:
+    def function(x):
+        try:
+            if x > 0.5:
+                return x * x
+            y = {"a": x}["b"]
+        except KeyError:
+            y = x * 5.0
+        return y
+
+    with pytest.raises(UserError, match="whether this raises KeyError depends on the values"):
+        s2s.grad(function)(2.0)
+
+
 def test_a_handler_of_another_exception_is_not_in_the_way() -> None:
     def function(x):
         try:

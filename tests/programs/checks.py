@@ -21,7 +21,8 @@ For each, `check` runs the command line as a user would, and demands:
   vjp       its slope along random directions, which is checked against central differences;
   jvp       the same, and the value to the bit;
   second    the pullback of the pullback, reverse over reverse, against differences of the first;
-  vmap      of the function and of its gradient: a loop over the points of the first's sizes.
+  vmap      of the function and of its gradient: a loop over the points of the first's sizes;
+            an error that names the line if the docstring says "Refused in a batch:".
 
 The module of the first two is kept under `tests/golden/programs`. No argument is written to.
 """
@@ -269,7 +270,10 @@ def check(program: Program, scratch: Path, golden: Callable[[str, str], None]) -
     pullback = check_value_and_gradient(program, scratch, golden)
     check_forward(program, scratch)
     check_second(program, scratch, pullback)
-    check_batches(program, scratch, pullback)
+    if "Refused in a batch:" in (program.function.__doc__ or ""):
+        check_batch_is_refused(program, scratch)
+    else:
+        check_batches(program, scratch, pullback)
 
 
 Pullback = Callable[[list[Any], Any], "tuple[Any, Any]"]
@@ -343,6 +347,13 @@ def check_second(program: Program, scratch: Path, pullback: Pullback) -> None:
         slopes = slope(lambda xs, ct=ct: pullback(xs, ct)[1], program, args, direction)
         expected = inner(slopes, ct_bars)
         np.testing.assert_allclose(inner(found, direction), expected, rtol=1e-5, atol=1e-5)
+
+
+def check_batch_is_refused(program: Program, scratch: Path) -> None:
+    text = f"vmap({program.name})"
+    with directory(program.file.parent), contextlib.redirect_stderr(io.StringIO()) as errors:
+        assert main(["compile", program.file.name, text, "--no-verify"]) == 1
+    assert f"s2s: {program.file.name}:" in errors.getvalue()
 
 
 def check_batches(program: Program, scratch: Path, pullback: Pullback) -> None:

@@ -7,7 +7,6 @@ loop, that is each name that a further step reads.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
@@ -17,7 +16,7 @@ from s2s.primitives.families import AddAny
 from s2s_codegen.numpy_source.expression import Expression
 from s2s_codegen.numpy_source.memory import writes_into
 from s2s_codegen.numpy_source.scope import Scope
-from s2s_codegen.numpy_source.statements import Block, Comment, Line, Statement
+from s2s_codegen.numpy_source.statements import Comment, Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer
 
 
@@ -160,14 +159,3 @@ def assignments(pairs: Iterable[tuple[str, str]]) -> list[Statement]:
             names = ", ".join(name for name, _ in needed)
             return [Line(f"{names} = {', '.join(text for _, text in needed)}")]
     return [Line(f"{name} = {text}") for name, text in needed]
-
-
-def words_of(statement: Statement) -> list[str]:
-    """The names and keywords in a statement, each as often as it is there."""
-    match statement:
-        case Line(text=text):
-            return re.findall(r"\b[A-Za-z_]\w*", text)
-        case Block(header=header, body=body):
-            return [*words_of(Line(header)), *[word for s in body for word in words_of(s)]]
-        case Comment():
-            return []

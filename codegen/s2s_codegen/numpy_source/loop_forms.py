@@ -7,7 +7,8 @@ equations around it that a loop in Python says by itself:
       one array, filled by the loop;
     - a row of a part of an array, `x[1:]`, is a row of the array;
     - the numbers 0, 1, 2, ... are those of the steps;
-    - a while loop that counts up to a number is a `for` loop over a range.
+    - a while loop that counts to a number is a `for` loop over a range;
+    - a while loop that goes on until a step sets a flag is left by `break` in that step.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from s2s.control.loop_split import counters
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.ir.dims import Dim, Size, same_size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from s2s.primitive import Primitive
-from s2s.primitives.arithmetic import Add
 from s2s.primitives.core import BroadcastInDim, Reshape
-from s2s.primitives.creation import Iota
+from s2s.primitives.creation import DimAsValue, Iota
 from s2s.primitives.joining import Concatenate
 from s2s.primitives.layout import Slice
-from s2s.primitives.logic import Lt
+from s2s.primitives.logic import Gt, Lt
+from s2s_codegen.numpy_source.breaks import without_flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +42,14 @@ class WrittenLoop(Primitive):
 
     loop: Scan | While
     body: ClosedJaxpr
-    """One step of the loop. That of a counting loop has the counter as its only x."""
+    """One step of the loop. That of a `for` loop over a range has the counter as its only x."""
     offsets: tuple[int | Dim | None, ...]
     starts: tuple[int | None, ...]
-    is_counting: bool = False
-    """Whether it is a while loop written as a `for` loop: the last two operands are the bounds."""
+    step: int | None = None
+    """Of a while loop written as a `for` loop, by how much its counter grows in each step: the last
+    two operands are the bounds."""
+    flags: tuple[int, ...] = ()
+    """The positions, among the carried values, of those that say in a step that it is the last."""
 
     name = "written_loop"
     multiple_results = True
@@ -219,20 +224,31 @@ def _written(
                 invars.append(base)
     body = loop.jaxpr if isinstance(loop, Scan) else loop.body_jaxpr
     written = WrittenLoop(loop, body, tuple(offsets), tuple(starts))
+    if isinstance(loop, While):
+        test, flags = without_flags(loop, eqn.invars)
+        written = replace(written, loop=replace(loop, cond_jaxpr=test), flags=flags)
     made = JaxprEqn(written, invars, outvars, eqn.source, eqn.phase)
-    return [_counting(made, written, loop, read) if isinstance(loop, While) else made, *views]
+    return [*_counting(made, written, read), *views]
 
 
-def _counting(eqn: JaxprEqn, written: WrittenLoop, loop: While, read: set[Atom]) -> JaxprEqn:
-    """A while loop as one over a range, if it counts up to a number and its count is not read."""
-    counter = _counter(loop)
-    final = None if counter is None else eqn.outvars[written.num_counts + counter]
-    if counter is None or final in read:
-        return eqn
+def _counting(eqn: JaxprEqn, written: WrittenLoop, read: set[Atom]) -> list[JaxprEqn]:
+    """A while loop as one over a range, if it counts to a number and its count is not read, behind
+    the equation of that number if it is a size."""
+    loop = written.loop
+    found = _counter(loop) if isinstance(loop, While) else None
+    if found is None or eqn.outvars[written.num_counts + found[0]] in read:
+        return [eqn]
+    assert isinstance(loop, While)
+    counter, step = found
+    final = eqn.outvars[written.num_counts + counter]
     cond_consts, consts, carry = loop.parts(eqn.invars)
-    bound = loop.cond_jaxpr.eqns[0].invars[1]
-    inputs = list(loop.cond_jaxpr.jaxpr.invars)
-    stop = bound if isinstance(bound, Literal) else cond_consts[inputs.index(bound)]
+    *sizes, test = loop.cond_jaxpr.eqns
+    stop = test.invars[1]
+    if sizes:
+        sizes = [JaxprEqn(size.primitive, [], [Var(stop.aval)], eqn.source) for size in sizes]
+        stop = sizes[0].outvars[0]
+    elif isinstance(stop, Var):
+        stop = cond_consts[list(loop.cond_jaxpr.jaxpr.invars).index(stop)]
     jaxpr = loop.body_jaxpr.jaxpr
     place = len(consts) + counter
     invars = [*jaxpr.invars[:place], *jaxpr.invars[place + 1 :], jaxpr.invars[place]]
@@ -240,35 +256,44 @@ def _counting(eqn: JaxprEqn, written: WrittenLoop, loop: While, read: set[Atom])
     needed = {atom for e in jaxpr.eqns for atom in e.invars} | set(outvars)
     eqns = [e for e in jaxpr.eqns if e.primitive.has_effect or not needed.isdisjoint(e.outvars)]
     body = ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, eqns, outvars), loop.body_jaxpr.consts)
-    starts = tuple(s if s is None or s < counter else s - 1 for s in written.starts)
-    primitive = WrittenLoop(loop, body, (None,), starts, is_counting=True)
+    primitive = replace(
+        written,
+        body=body,
+        offsets=(None,),
+        starts=tuple(s if s is None or s < counter else s - 1 for s in written.starts),
+        step=step,
+        flags=tuple(flag - int(flag > counter) for flag in written.flags),
+    )
     rest = [value for i, value in enumerate(carry) if i != counter]
     results = [var for var in eqn.outvars if var is not final]
     operands = [*consts, *rest, carry[counter], stop]
-    return JaxprEqn(primitive, operands, results, eqn.source, eqn.phase)
+    return [*sizes, JaxprEqn(primitive, operands, results, eqn.source, eqn.phase)]
 
 
-def _counter(loop: While) -> int | None:
-    """The carried integer that grows by 1 in each step until a bound that does not change."""
-    if len(loop.cond_jaxpr.eqns) != 1:
+def _counter(loop: While) -> tuple[int, int] | None:
+    """The carried integer that grows by a number in each step, to a bound that does not change; and
+    that number."""
+    if not loop.cond_jaxpr.eqns:
         return None
-    (test,) = loop.cond_jaxpr.eqns
+    *sizes, test = loop.cond_jaxpr.eqns
     inputs = list(loop.cond_jaxpr.jaxpr.invars)
     number, bound = test.invars[0], test.invars[-1]
-    if not isinstance(test.primitive, Lt) or isinstance(number, Literal):
+    if not isinstance(test.primitive, (Lt, Gt)) or number not in inputs[loop.cond_nconsts :]:
+        return None
+    if sizes:
+        is_size = len(sizes) == 1 and isinstance(sizes[0].primitive, DimAsValue)
+        if not is_size or bound is not sizes[0].outvars[0]:
+            return None
+    elif isinstance(bound, Var) and bound not in inputs[: loop.cond_nconsts]:
         return None
     position = inputs.index(number) - loop.cond_nconsts
-    fixed = isinstance(bound, Literal) or inputs.index(bound) < loop.cond_nconsts
-    if position < 0 or not fixed:
+    jaxpr = loop.body_jaxpr.jaxpr
+    entering = jaxpr.invars[loop.body_nconsts :]
+    found = counters(jaxpr.eqns, entering, jaxpr.outvars[: len(entering)])
+    step = found.get(entering[position])
+    if step is None or (step.value > 0) != isinstance(test.primitive, Lt):
         return None
-    body = loop.body_jaxpr.jaxpr
-    out, own = body.outvars[position], body.invars[loop.body_nconsts + position]
-    for eqn in body.eqns:
-        if out in eqn.outvars and isinstance(eqn.primitive, Add):
-            others = [atom for atom in eqn.invars if atom is not own]
-            if len(others) == 1 and isinstance(others[0], Literal) and others[0].value == 1:
-                return position if own.aval.dtype.kind in "iu" else None
-    return None
+    return position, int(step.value)
 
 
 def _base(x: Atom, rows: JaxprEqn | None) -> tuple[Atom, Size | None]:

@@ -9,11 +9,11 @@ from s2s.control.scan import Scan
 from s2s.ir.dims import same_shape, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
-from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression, words_of
+from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
 from s2s_codegen.numpy_source.expression import Expression, dtype_name, index
 from s2s_codegen.numpy_source.loop_forms import WrittenLoop
 from s2s_codegen.numpy_source.memory import is_owned
-from s2s_codegen.numpy_source.statements import Block, Line, Statement
+from s2s_codegen.numpy_source.statements import Block, Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer, identifier
 
 

@@ -150,9 +150,19 @@ def _is_written_anywhere(eqn: JaxprEqn) -> bool:
         # A new array that the user gave a name has its own line.
         filled = isinstance(eqn.primitive, BroadcastInDim) and not eqn.invars[0].aval.shape
         return not (filled and name is not None and eqn.phase == "primal")
+    if name is None and _is_neighbour(eqn):
+        return True
     # The target of a loop over rows is not an assignment of the user's.
     in_header = eqn.source is not None and eqn.source.text.startswith("for ")
     return is_basic_view(eqn) and (name is None or in_header)
+
+
+def _is_neighbour(eqn: JaxprEqn) -> bool:
+    """Whether this is `i + 1` of an integer."""
+    aval = eqn.outvars[0].aval
+    is_integer = not aval.shape and aval.dtype.kind in "iu"
+    is_sum = isinstance(eqn.primitive, (Add, Sub))
+    return is_integer and is_sum and isinstance(eqn.invars[1], Literal)
 
 
 def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn, zeros: set[Var]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -45,6 +46,17 @@ def plain_lines(statements: Sequence[Statement], depth: int) -> Iterator[str]:
             case Block(header=header, body=body):
                 yield indent + header
                 yield from plain_lines(body, depth + 1)
+
+
+def words_of(statement: Statement) -> list[str]:
+    """The names and keywords in a statement, each as often as it is there."""
+    match statement:
+        case Line(text=text):
+            return re.findall(r"\b[A-Za-z_]\w*", text)
+        case Block(header=header, body=body):
+            return [*words_of(Line(header)), *[word for s in body for word in words_of(s)]]
+        case Comment():
+            return []
 
 
 BLANK = Line("")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from s2s.control.bodies import split_at
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
@@ -9,10 +11,11 @@ from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, JaxprEqn, ShapedArray, Var
 from s2s.primitives.counts import BindDimension
 from s2s_codegen.numpy_source.blocks import InnerWriter, outer_expression
+from s2s_codegen.numpy_source.breaks import with_break
 from s2s_codegen.numpy_source.expression import Expression, dtype_name
 from s2s_codegen.numpy_source.loop_forms import WrittenLoop
 from s2s_codegen.numpy_source.loops import For, Loop, Stacked, only_rows_are_read, words_in
-from s2s_codegen.numpy_source.statements import Block, Line
+from s2s_codegen.numpy_source.statements import Block, Line, Statement
 from s2s_codegen.numpy_source.write import Writer, write
 
 
@@ -20,7 +23,7 @@ from s2s_codegen.numpy_source.write import Writer, write
 def write_loop(primitive: WrittenLoop, eqn: JaxprEqn, writer: Writer) -> None:
     if isinstance(primitive.loop, Scan):
         For(primitive, primitive.loop, eqn, writer).write()
-    elif primitive.is_counting:
+    elif primitive.step is not None:
         _CountingFor(primitive, primitive.loop, eqn, writer).write()
     else:
         _While(primitive, primitive.loop, eqn, writer).write()
@@ -49,13 +52,31 @@ class _OfUnknownLength(Loop):
         assert isinstance(loop, While)
         return loop
 
-    def start_count(self) -> str | None:
+    counter: str | None = None
+    """The variable that counts the steps, if there is one."""
+
+    def start_count(self) -> None:
         """Name and set the variable that counts the steps, if no list is as long as these."""
         if self.while_loop.steps is None or self.stacked:
-            return None
-        name = self.writer.introduce(Var(ShapedArray((), INT64)), "steps")
-        self.writer.line(f"{name} = 0")
-        return name
+            return
+        self.counter = self.writer.introduce(Var(ShapedArray((), INT64)), "steps")
+        self.writer.line(f"{self.counter} = 0")
+
+    def write_body(
+        self, number: str | None, rows: Sequence[Statement], length: str
+    ) -> list[Statement]:
+        body = super().write_body(number, rows, length)
+        if self.counter is not None:
+            body.insert(0, Line(f"{self.counter} += 1"))
+        flags = self.primitive.flags
+        if not flags:
+            return body
+        names = [self.names[flag] for flag in flags]
+        is_read_after = not all(self.writer.is_dead(self.finals[flag]) for flag in flags)
+        body, is_needed = with_break(body, names, is_read_after)
+        if not is_needed:
+            self.writer.statements.remove(Line(f"{names[0]} = False"))
+        return body
 
     def finish(self) -> None:
         super().finish()
@@ -63,13 +84,13 @@ class _OfUnknownLength(Loop):
             if not only_rows_are_read(stacked.var, self.writer):
                 self._make_array(stacked)
 
-    def finish_count(self, counter: str | None) -> None:
+    def finish_count(self) -> None:
         """Let the number of steps be known, by its own variable or the length of a list."""
         steps = self.while_loop.steps
         if steps is None:
             return
         count = self.eqn.outvars[0]
-        text = counter or self.number_of_steps()
+        text = self.counter or self.number_of_steps()
         if count in self.scope.plan.last_use:
             name = self.scope.names.give(count, "steps", self.writer.is_dead)
             if name != text:
@@ -125,24 +146,22 @@ class _While(_OfUnknownLength):
             condition.bind(var, expression)
             texts.append(expression.text)
         self.start_carry(texts)
-        counter = self.start_count()
+        self.start_count()
         for var, name in zip(invars[len(self.cond_consts) :], self.names, strict=True):
             condition.bind(var, Expression(name))
         before, test = condition.write_test(cond_jaxpr.jaxpr.outvars[0])
         body = self.write_body(None, [], "")
-        if counter is not None:
-            body.append(Line(f"{counter} += 1"))
         if before:
             stop = Block(f"if not {test.within_not}:", [Line("break")])
             body = [*before, stop, *body]
             test = Expression("True")
         self.writer.statements.append(Block(f"while {test.text}:", body or [Line("pass")]))
-        self.finish_count(counter)
+        self.finish_count()
         self.finish()
 
 
 class _CountingFor(_OfUnknownLength, For):
-    """`for i in range(start, stop):`, of a while loop that counts."""
+    """`for i in range(start, stop, step):`, of a while loop that counts."""
 
     def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
         num_carry = loop.num_carry - 1
@@ -152,11 +171,24 @@ class _CountingFor(_OfUnknownLength, For):
 
     def write(self) -> None:
         """Write the loop."""
+        if self.primitive.flags:
+            self.start_count()
         super().write()
-        self.finish_count(None)
+        self.finish_count()
 
     def steps(self) -> str:
-        start, stop = (outer_expression(atom, None, self.writer).text for atom in self.bounds)
+        is_read_once = self.while_loop.steps is None or self.stacked or self.counter
+        start, stop = (
+            self.scope.whole(atom).text
+            if is_read_once
+            else outer_expression(atom, None, self.writer).text
+            for atom in self.bounds
+        )
+        step = self.primitive.step
+        if step != 1:
+            steps = f"range({start}, {stop}, {step})"
+            self.count = f"len({steps})"
+            return steps
         self.count = f"max({stop}, 0)" if start == "0" else f"max({stop} - {start}, 0)"
         return f"range({stop})" if start == "0" else f"range({start}, {stop})"
 

@@ -3,57 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from s2s.control.bodies import explicit_consts
-from s2s.control.cond import INDEX, Cond
-from s2s.control.user_functions import Body, share_consts
-from s2s.errors import UserError
-from s2s.frontend.control_flow.merging import (
-    ABSENT,
-    Merged,
-    Merging,
-    Output,
-    Unlike,
-    as_result,
-    joined,
-    line_of,
-)
+from s2s.frontend.control_flow.arms import Arm, Block, bound, merged
 from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump
-from s2s.frontend.control_flow.raising import AlwaysRaises, is_kept, raising
-from s2s.frontend.control_flow.state import (
-    MISSING,
-    Contents,
-    Recording,
-    may_be_shared,
-    put,
-    unusable,
-)
+from s2s.frontend.control_flow.raising import AlwaysRaises, raising
 from s2s.frontend.overloads import binary
 from s2s.ir.dtypes import BOOL
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Source, Var
-from s2s.numpy.array import View
 from s2s.numpy.registry import mistake
-from s2s.primitive import Value
 from s2s.primitives import functions as lax
-from s2s.trace import (
-    Builder,
-    Tracer,
-    appending_to,
-    aval,
-    bind,
-    builder_in_force,
-    inline,
-    known_value,
-    named,
-)
-from s2s.tree import LEAF
-
-Block = Callable[[], End]
-
+from s2s.trace import Tracer, known_value
 
 # -- tests ----------------------------------------------------------------------------------------
 
@@ -81,11 +40,7 @@ def lax_zero(value: Tracer) -> Any:
 def negation(value: Any) -> Any:
     """`not value`."""
     test = tested(value)
-    return _not(test) if isinstance(test, Tracer) else not test
-
-
-def _not(test: Tracer) -> Tracer:
-    return lax.bitwise_not(test)
+    return lax.bitwise_not(test) if isinstance(test, Tracer) else not test
 
 
 def any_of(flags: Sequence[Any]) -> Any:
@@ -139,7 +94,7 @@ def _chosen(test: Tracer, body: Callable[[], Any], orelse: Callable[[], Any]) ->
     if any(arm.raises for arm in arms):
         _raised(test, arms)
         return orelse() if arms[0].raises else body()
-    return _merged(test, arms, "value").value
+    return merged(test, arms, "value").value
 
 
 # -- blocks ---------------------------------------------------------------------------------------
@@ -162,12 +117,12 @@ def _branch(test: Any, then: Block, orelse: Block, rest: Block | None) -> End:
     arms = [first, Arm.traced(orelse, *functions)]
     if rest is not None and any(is_jump(arm.outcome) for arm in arms):
         for arm in arms:
-            arm.go_on(rest)
+            arm.go_on(lambda outcome: follow(outcome, after))
         rest = None
     if any(arm.raises for arm in arms):
         _raised(test, arms)
         return follow(orelse() if first.raises else then(), after)
-    return follow(_merged(test, arms, "if").outcome, rest)
+    return follow(merged(test, arms, "if").outcome, rest)
 
 
 def follow(outcome: End, rest: Block | None) -> End:
@@ -199,254 +154,6 @@ def check(value: Any, message: Callable[[], Any] | None = None) -> None:
 def _raised(test: Tracer, arms: Sequence[Arm | None]) -> None:
     """Bind what is raised in some of two arms (true, false). Raises AlwaysRaises if in both."""
     given = [arm if arm is not None and arm.raises else Arm.traced(_nothing) for arm in arms]
-    _bound(test, given, [], {})
+    bound(test, given, [], {})
     if all(arm is not None and arm.raises for arm in arms):
         raise AlwaysRaises("this raises an exception, whatever the arguments are.")
-
-
-@dataclass(eq=False)
-class Arm:
-    """A branch that has been traced: its equations, how it ends, and what is then in each slot."""
-
-    recording: Recording
-    builder: Builder
-    line: Source | None
-    outcome: End = None
-    raises: bool = False
-    """Whether it ends by an exception of the user's."""
-    after: dict[int, Any] = field(default_factory=dict[int, Any])
-
-    @classmethod
-    def traced(cls, block: Block, *functions: Callable[..., Any]) -> Arm:
-        """The branch that runs `block`; `functions` are those whose variables matter."""
-        outer = builder_in_force()
-        assert outer is not None
-        builder = Builder(outer.source)
-        builder.array_names = outer.array_names
-        arm = cls(Recording(functions), builder, outer.source)
-        arm.run(block)
-        return arm
-
-    def run(self, block: Block) -> None:
-        with self.recording.active(), appending_to(self.builder):
-            try:
-                self.outcome = block()
-                self.after = self.recording.read()
-            except Exception as error:
-                if not is_kept(error):
-                    raise
-                self.raises = True
-            finally:
-                self.recording.restore()
-
-    def go_on(self, rest: Block) -> None:
-        """Run what comes after the branch in it, unless it jumps."""
-        if is_jump(self.outcome) or self.raises:
-            return
-        outcome, after = self.outcome, self.after
-
-        def resumed() -> End:
-            self.recording.write(after)
-            return follow(outcome, rest)
-
-        self.run(resumed)
-
-    def value(self, key: int) -> Any:
-        return self.after.get(key, MISSING)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What is left of two branches."""
-
-    outcome: End
-    value: Any
-
-
-def _merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
-    """Bind the branch of two arms (true, false), and put what it gives into the slots."""
-    slots = {key: slot for arm in arms for key, slot in arm.recording.slots.items()}
-    before = {key: value for arm in arms for key, value in arm.recording.before.items()}
-    merging = Merging()
-    merged: dict[int, Merged] = {}
-    names: dict[int, str] = {}
-    contents: set[int] = set()
-    for key, slot in slots.items():
-        values = [arm.after.get(key, before[key]) for arm in arms]
-        if all(value is before[key] for value in values):
-            continue
-        start = len(merging.outputs)
-        if any(value is MISSING for value in values):
-            missing = next(arm for arm, value in zip(arms, values, strict=True) if value is MISSING)
-            side = "true" if missing is arms[0] else "false"
-            unusable(slot, f"is not assigned where the condition is {side}", arms[0].line)
-            continue
-        try:
-            merged[key] = merging.merge(values)
-            for row in merging.outputs[start:]:
-                joined(row, lambda i, row=row: _where(arms[i], row[i], i))
-        except Unlike as error:
-            del merging.outputs[start:]
-            merged.pop(key, None)
-            if isinstance(slot, Contents):
-                raise _differs(slot.name, error, arms[0].line) from None
-            unusable(slot, f"depends on the branch: {error}", arms[0].line)
-            continue
-        for number in range(start, len(merging.outputs)):
-            names[number] = slot.name
-            if isinstance(slot, Contents) and isinstance(slot.owner, Tracer):
-                contents.add(number)
-    jumps = _merged_jumps(test, arms, merging)
-    value = _merged_value(arms, merging)
-    results = _bound(test, arms, merging.outputs, names)
-    for number, (result, row) in enumerate(zip(results, merging.outputs, strict=True)):
-        if aval(result).shape and number not in contents and _has_older(row, arms):
-            may_be_shared(result, names.get(number, "the array"))
-    for key, slot_value in merged.items():
-        put(slots[key], slot_value.filled(results))
-    jumps = {
-        kind: results[flag.number] if isinstance(flag, Output) else flag
-        for kind, flag in jumps.items()
-    }
-    found = value.filled(results) if value is not None else None
-    always = all(is_jump(arm.outcome) for arm in arms)
-    return Choice(Outcome(jumps, found, always) if jumps else None, found)
-
-
-def _has_older(row: Sequence[Any], arms: Sequence[Arm]) -> bool:
-    """Whether one of the leaves is an array from outside of its branch, or a view."""
-    return any(
-        isinstance(leaf, np.ndarray)
-        or (
-            isinstance(leaf, Tracer)
-            and (
-                leaf.builder is not arm.builder
-                or isinstance(leaf, View)
-                or any(leaf.variable is var for var in _changed_arrays(arm))
-            )
-        )
-        for leaf, arm in zip(row, arms, strict=True)
-    )
-
-
-def _changed_arrays(arm: Arm) -> list[Var]:
-    return [
-        arm.after[key].variable
-        for key, slot in arm.recording.slots.items()
-        if isinstance(slot, Contents) and isinstance(slot.owner, Tracer) and key in arm.after
-    ]
-
-
-def _differs(name: str, error: Exception, line: Source | None) -> UserError:
-    return UserError(
-        f"{name} depends on the branch that is taken: {error}. "
-        "Give it one type and structure in both branches.",
-        line,
-    )
-
-
-def _where(arm: Arm, leaf: Any, number: int) -> str:
-    side = "where the condition is false" if number else "where the condition is true"
-    line = line_of(leaf, arm.builder)
-    return f"{side} ({line})" if line else side
-
-
-def _merged_jumps(test: Tracer, arms: Sequence[Arm], merging: Merging) -> dict[str, Any]:
-    kinds: dict[str, None] = {}
-    for arm in arms:
-        kinds.update(dict.fromkeys(arm.outcome.jumps if arm.outcome is not None else ()))
-    found: dict[str, Any] = {}
-    for kind in kinds:
-        flags = tuple(
-            arm.outcome.jumps.get(kind, False) if arm.outcome is not None else False for arm in arms
-        )
-        if flags[0] is True and flags[1] is True:
-            found[kind] = True
-        elif flags[0] is True and flags[1] is False:
-            found[kind] = test
-        elif flags[0] is False and flags[1] is True:
-            found[kind] = _not(test)
-        else:
-            found[kind] = Output(len(merging.outputs))
-            merging.outputs.append(flags)
-    return found
-
-
-def _merged_value(arms: Sequence[Arm], merging: Merging) -> Merged | None:
-    """What the arms return, those that do."""
-    values = [
-        arm.outcome.value
-        if arm.outcome is not None and arm.outcome.jumps.keys() & {"return", "value"}
-        else ABSENT
-        for arm in arms
-    ]
-    if all(value is ABSENT for value in values):
-        return None
-    start = len(merging.outputs)
-    try:
-        found = merging.merge(values)
-        for row in merging.outputs[start:]:
-            joined(row, lambda i, row=row: _where(arms[i], row[i], i))
-    except Unlike as error:
-        raise _differs("the result", error, arms[0].line) from None
-    return found
-
-
-def _bound(
-    test: Tracer, arms: Sequence[Arm], outputs: Sequence[tuple[Any, ...]], names: dict[int, str]
-) -> list[Value]:
-    """The results of a `cond` whose branches end with the given leaves."""
-    if not outputs and not any(e.primitive.has_effect for arm in arms for e in arm.builder.eqns):
-        return []
-    wanted = [joined(row, lambda i: "") for row in outputs]
-    bodies: list[Body] = []
-    for number, arm in enumerate(arms):
-        builder = arm.builder
-        with appending_to(builder):
-            leaves = [as_result(r[number], a) for r, a in zip(outputs, wanted, strict=True)]
-            atoms = [builder.atom(leaf) for leaf in leaves]
-        closed = ClosedJaxpr(
-            Jaxpr(builder.constvars, [], builder.eqns, atoms), tuple(builder.consts)
-        )
-        bodies.append(Body(*explicit_consts(closed), LEAF))
-    both_true = _as_truth_values(test, bodies)
-    if both_true is not None:
-        return both_true
-    branches, consts = share_consts(bodies)
-    index = lax.convert_element_type(test, INDEX)
-    results = bind(Cond((branches[1], branches[0])), index, *consts)
-    for number, result in enumerate(results):
-        if number in names:
-            named(result, names[number])
-    return results
-
-
-_CANNOT_FAIL = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor"})
-
-
-def _as_truth_values(test: Tracer, bodies: Sequence[Body]) -> list[Value] | None:
-    """`a and b` of truth values of which the second costs nothing and cannot fail."""
-    first, second = (body.jaxpr.jaxpr for body in bodies)
-    if len(first.outvars) != 1 or first.outvars[0].aval.dtype != BOOL:
-        return None
-    if not all(map(_cannot_fail, (*first.eqns, *second.eqns))):
-        return None
-    values = [inline(body.jaxpr, *body.consts)[0] for body in bodies]
-    then, orelse = map(known_value, values)
-    if then is not None and bool(then) and _is(values[1], test):
-        return [test]
-    if (then is not None and bool(then)) or _is(values[0], test):
-        return [lax.bitwise_or(test, values[1])]
-    if (orelse is not None and not bool(orelse)) or _is(values[1], test):
-        return [lax.bitwise_and(test, values[0])]
-    return None
-
-
-def _cannot_fail(eqn: JaxprEqn) -> bool:
-    if eqn.primitive.name == "convert_element_type":
-        return eqn.outvars[0].aval.dtype == eqn.invars[0].aval.dtype
-    return eqn.primitive.name in _CANNOT_FAIL
-
-
-def _is(value: Value, test: Tracer) -> bool:
-    return isinstance(value, Tracer) and value.variable is test.variable

@@ -20,6 +20,8 @@ class Growing:
 
     def __init__(self, initial: list[Any]) -> None:
         self.initial = initial
+        self.depth = 1
+        """How many lists are in each other: 2 where each item is a list."""
         self._items: list[Any] = []
         self._builder: Builder | None = None
 
@@ -31,6 +33,9 @@ class Growing:
     def append(self, item: Any) -> None:
         if builder_in_force() is not self._builder:
             raise Unlike("a list grows in some of its steps only")
+        if isinstance(item, StackedList):
+            self.depth = item.depth + 1
+            item = item.array
         if not is_numeric(item):
             raise Unlike("a list grows in it whose items are no arrays or numbers")
         self._items.append(item)
@@ -55,33 +60,39 @@ class Growing:
 
 
 class StackedList:
-    """A list whose items are the rows of an array."""
+    """A list whose items are the rows of an array; with `depth`, lists of the rows of these."""
 
-    def __init__(self, array: Tracer) -> None:
+    def __init__(self, array: Tracer, depth: int = 1) -> None:
         self.array = array
+        self.depth = depth
 
     @classmethod
-    def after(cls, initial: list[Any], rows: Tracer) -> StackedList:
+    def after(cls, growing: Growing, rows: Tracer) -> StackedList:
         """The list after a loop that appended `rows` to it."""
+        initial = [with_arrays(item) for item in growing.initial]
         if not initial:
-            return cls(rows)
+            return cls(rows, growing.depth)
         stack, concatenate = COUNTERPARTS[np.stack], COUNTERPARTS[np.concatenate]
-        return cls(concatenate([stack(initial), rows]))
+        return cls(concatenate([stack(initial), rows]), growing.depth)
 
     @property
     def length(self) -> Any:
         return self.array.aval.shape[0]
 
     def as_items(self) -> Items:
-        return Items(self.length, [Rows(self.array)], lambda values: values[0])
+        return Items(self.length, [Rows(self.array)], lambda values: self._item(values[0]))
+
+    def _item(self, row: Any) -> Any:
+        return row if self.depth == 1 else StackedList(row, self.depth - 1)
 
     def append(self, item: Any) -> None:
+        item = with_arrays(item)
         concatenate, stack = COUNTERPARTS[np.concatenate], COUNTERPARTS[np.stack]
         self.array = concatenate([self.array, stack([item])])
 
     def __getitem__(self, index: Any) -> Any:
         found = cast("Any", self.array)[index]
-        return StackedList(found) if isinstance(index, slice) else found
+        return StackedList(found, self.depth) if isinstance(index, slice) else self._item(found)
 
     def __iter__(self) -> Any:
         return iter(self.as_items())
@@ -99,7 +110,11 @@ class StackedList:
 
 def with_arrays(value: Any) -> Any:
     """An argument of a NumPy function, with arrays in place of such lists."""
-    return value.array if isinstance(value, StackedList) else value
+    if isinstance(value, StackedList):
+        return value.array
+    if type(value) in (list, tuple) and any(isinstance(item, StackedList) for item in value):
+        return type(value)(map(with_arrays, value))
+    return value
 
 
 def with_lists(value: Any, line: Source | None) -> Any:
@@ -113,7 +128,7 @@ def with_lists(value: Any, line: Source | None) -> Any:
                 "here. Return np.array(...) of it.",
                 line,
             )
-        return list(items)
+        return [with_lists(item, line) for item in items]
     if type(value) is tuple:
         return tuple(with_lists(item, line) for item in cast("tuple[Any, ...]", value))
     if type(value) is dict:

@@ -101,10 +101,31 @@ def _of_known_length(items: Items, body: Body, names: Sequence[str]) -> End:
         trial.undo()
         remaining = items.part(first) if first else items
         builder.source = source
-        if trial.failed or (items.length - first <= SHORT and trial.is_of_scalars):
+        if trial.failed:
             return _run(iter(remaining), body)
+        if items.length - first <= SHORT and trial.is_of_scalars:
+            return _steps_or_loop(remaining, body, names)
         return _loop_or_steps(remaining, body, names)
     return None
+
+
+def _steps_or_loop(items: Items, body: Body, names: Sequence[str]) -> End:
+    """Step by step; as a loop of the jaxpr where that cannot be, as of a list that grows until a
+    `break`."""
+    builder = builder_in_force()
+    assert builder is not None
+    source = builder.source
+    whole = _Trial(builder, [body, *items.functions])
+    try:
+        with whole.recording.active():
+            return _run(iter(items), body)
+    except Exception as error:
+        whole.undo()
+        builder.source = source
+        try:
+            return Loop(body, names, items).run()
+        except Exception:
+            raise error from None
 
 
 def _are_scalars(recording: Recording) -> bool:

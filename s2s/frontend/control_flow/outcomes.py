@@ -35,6 +35,11 @@ def is_jump(outcome: End) -> bool:
     return outcome is not None and outcome.always
 
 
+def returns(outcome: End) -> bool:
+    """Whether the block always returns."""
+    return outcome is not None and outcome.always and outcome.jumps.keys() == {"return"}
+
+
 def without(outcome: End, *kinds: str) -> End:
     """The outcome where these jumps lead to the end."""
     if outcome is None:
@@ -46,11 +51,11 @@ def without(outcome: End, *kinds: str) -> End:
 
 
 def leaves(outcome: End) -> bool:
-    """Whether to leave a function in the middle of a `with`, `try` or `match`."""
+    """Whether to leave a function in the middle of a `finally`."""
     if outcome is not None and not outcome.always:
         raise mistake(
-            "whether this leaves the `with`, `try` or `match` around it depends on the values of "
-            "the arguments. Put the `if` outside of it, or assign to a variable and return that "
+            "whether this leaves the `finally` around it depends on the values of the arguments. "
+            "Put the `if` outside of it, or assign to a variable and return that "
             "after it."
         )
     return outcome is not None

@@ -15,7 +15,9 @@ from collections.abc import Callable, Generator
 from typing import Any, cast
 
 from s2s.errors import UserError
+from s2s.frontend.control_flow.merging import Unlike
 from s2s.frontend.texts import statement
+from s2s.ir.dims import UndecidedDimension
 from s2s.numpy.registry import mistake
 from s2s.primitives.effects import EXCEPTIONS, Raise, escaped
 from s2s.trace import bind, builder_in_force
@@ -28,6 +30,10 @@ Kinds = Callable[[], Any]
 
 _handlers: list[tuple[Kinds, ...]] = []
 """The handlers of each `try` of the user's whose body runs."""
+
+
+OF_S2S = (UserError, UndecidedDimension, Unlike)
+"""What s2s raises for what it cannot do, which is no error of the user's to handle."""
 
 
 class AlwaysRaises(UserError):
@@ -59,17 +65,24 @@ def is_kept(error: Exception) -> bool:
     """Whether an exception that ends a branch is one of the user's, which is then an equation."""
     if isinstance(error, AlwaysRaises):
         return True
+    refuse_handled(error)
     if _RAISED not in vars(error):
         return False
+    _keep(error)
+    return True
+
+
+def refuse_handled(error: Exception) -> None:
+    """Refuse an exception that ends a branch or a step, if a `try` around that would handle it."""
+    if isinstance(error, OF_S2S):
+        return
     for handlers in _handlers:
         if any(isinstance(error, kinds()) for kinds in handlers):
             raise mistake(
                 f"whether this raises {type(error).__name__} depends on the values of the "
                 "arguments, and the `try` around it would handle that. Put the `try` inside of "
                 "the branch, or do in the branch what the handler does."
-            )
-    _keep(error)
-    return True
+            ) from error
 
 
 def _keep(error: Exception) -> None:

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from s2s.frontend.conversion.expressions import Expressions
 from s2s.frontend.conversion.nodes import HOOK, Place, arguments_of, placed
-from s2s.frontend.conversion.scopes import bound_names, jumps
+from s2s.frontend.conversion.scopes import bound_names, jumps, yields
 
 
 class Blocks(Expressions):
@@ -31,11 +31,16 @@ class Blocks(Expressions):
         """Converted statements, each after the call that makes its line the one in force."""
         result: list[ast.stmt] = []
         for index, statement in enumerate(statements):
+            head = statement
+            if isinstance(statement, ast.While):
+                loop = with_test_inside(statement)
+                head = statement if loop is statement else loop.body[0]
+                statement = loop
             is_block = isinstance(statement, ast.While) and self.place.has_blocks
             if is_block or not isinstance(statement, _WITHOUT_LINE):
-                result.append(self.expression(self.line(statement)))
-            if isinstance(statement, _CONTROL) and self.place.has_blocks:
-                jumping = jumps(statement)
+                result.append(self.expression(self.line(head)))
+            jumping = jumps(statement)
+            if isinstance(statement, _CONTROL) and self.can_be_function(statement):
                 rest = statements[index + 1 :] if jumping else ()
                 definitions, call = self.control(statement, rest)
                 result += definitions
@@ -44,9 +49,31 @@ class Blocks(Expressions):
                     return result
                 result.append(self.expression(call))
                 continue
+            if isinstance(statement, _AROUND) and jumping and self.can_be_function(statement):
+                after, rest_block = self.part("rest", statements[index + 1 :], statement)
+                outcome = self.temporary()
+                result += [*self.around(statement, outcome), *after]
+                given = [self.load_temporary(outcome, statement), rest_block]
+                result += self.leave(self.hook("follow", *given, at=statement), statement)
+                return result
             found: ast.stmt | list[ast.stmt] = self.visit(statement)
             result.extend(found if isinstance(found, list) else [found])
         return result
+
+    def can_be_function(self, statement: ast.stmt) -> bool:
+        """Whether the blocks of a statement can be functions."""
+        if not self.place.has_blocks:
+            return False
+        return not self.place.is_generator or not (jumps(statement) or yields(statement))
+
+    def outcome_of(self, statements: Sequence[ast.stmt], name: str, at: ast.AST) -> list[ast.stmt]:
+        """A block of `with`, `try` or `match` as a function: how it ends goes to a temporary."""
+        definitions, block = self.part("block", statements, at)
+        return [*definitions, self.set_temporary(name, self.plain_call(block, [], at), at)]
+
+    def around(self, statement: ast.stmt, name: str) -> list[ast.stmt]:
+        """A `with`, `try` or `match` of which a block may jump: how it ends goes to a temporary."""
+        raise NotImplementedError
 
     def nested(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The statements of a block that stays one."""
@@ -127,7 +154,7 @@ class Blocks(Expressions):
                 raise AssertionError(statement)
 
     def part(
-        self, name: str, statements: Sequence[ast.stmt], at: ast.stmt
+        self, name: str, statements: Sequence[ast.stmt], at: ast.AST
     ) -> tuple[list[ast.stmt], ast.expr]:
         """The definition of a function of some statements, and its name; None if there are none."""
         if not statements:
@@ -157,13 +184,13 @@ class Blocks(Expressions):
         names: Sequence[str],
         statements: Sequence[ast.stmt],
         converted: Sequence[ast.stmt],
-        at: ast.stmt,
+        at: ast.AST,
         parameters: Sequence[str] = (),
     ) -> ast.FunctionDef:
         """A function of converted statements, and others that are not yet, which bind `names`."""
         bound = dict.fromkeys([*names, *bound_names(statements)])
         outer = self.place
-        self.place = Place(True, outer.global_names, outer.first_parameter, is_block=True)
+        self.place = Place(True, False, outer.global_names, outer.first_parameter, is_block=True)
         body = [*self.declarations(list(bound), at), *converted, *self.block(statements)]
         self.place = outer
         arguments = arguments_of([HOOK + parameter for parameter in parameters], at)
@@ -171,7 +198,7 @@ class Blocks(Expressions):
         definition = ast.FunctionDef(HOOK + name, arguments, body, [], type_params=[])
         return placed(definition, at)
 
-    def declarations(self, names: Sequence[str], at: ast.stmt) -> list[ast.stmt]:
+    def declarations(self, names: Sequence[str], at: ast.AST) -> list[ast.stmt]:
         """That names are those of the function around."""
         own = [name for name in names if name not in self.place.global_names]
         other = [name for name in names if name in self.place.global_names]
@@ -191,7 +218,23 @@ class Blocks(Expressions):
         raise NotImplementedError
 
 
+def with_test_inside(loop: ast.While) -> ast.While:
+    """`while (y := f(x)) > 0: ...` as `while True: if not (y := f(x)) > 0: break ...`, since what a
+    test binds is bound in each step."""
+    test = loop.test
+    if not bound_names([placed(ast.Expr(test), test)]) or any(map(jumps, loop.orelse)):
+        return loop
+    # The text of the `if` is that of the head of the loop.
+    stop = placed(ast.Break(), loop.body[0])
+    negated = placed(ast.UnaryOp(ast.Not(), test), test)
+    nothing = placed(ast.Pass(), loop.body[0])
+    first = placed(ast.If(negated, [nothing, *loop.orelse, stop], []), loop)
+    endless = placed(ast.Constant(True), test)
+    return placed(ast.While(endless, [first, *loop.body], []), loop)
+
+
 _CONTROL = (ast.If, ast.For, ast.While)
+_AROUND = (ast.With, ast.Try, ast.Match)
 _WITHOUT_LINE = (
     ast.Pass,
     ast.Break,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from types import ModuleType
 from typing import Any
 
@@ -148,20 +149,37 @@ class Expressions(Nodes):
         return self.mapping("generator", node)
 
     def mapping(self, hook: str, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
-        """`[f(x) for x in xs]` as a function of an item of xs; left as it is with conditions."""
-        part = node.generators[0]
-        is_plain = len(node.generators) == 1 and not part.ifs and not part.is_async
-        if not is_plain or self.in_class or binds(node):
+        """`[f(x) for x in xs if g(x)]` as functions of an item of xs.
+
+        A generator over several iterables is one of generators; a list of that is left as it is.
+        """
+        first, *others = node.generators
+        is_plain = not others or (hook == "generator" and not any(g.ifs for g in (first, *others)))
+        if any(g.is_async for g in node.generators) or not is_plain or self.in_class or binds(node):
             return self.visit_parts(node)
-        iterated = self.visit(part.iter)
-        # Of one item, in a scope of its own: [f(x) for x in (each,)][0].
-        item = self.load_temporary("each", node)
-        only = placed(ast.Tuple([item], ast.Load()), node)
-        single = placed(ast.comprehension(part.target, only, [], 0), node)
-        computed = placed(ast.ListComp(self.visit(node.elt), [single]), node)
-        first = placed(ast.Subscript(computed, placed(ast.Constant(0), node), ast.Load()), node)
-        function = ast.Lambda(arguments_of([f"{HOOK}each"], node), first)
-        return self.hook(hook, iterated, placed(function, node), at=node)
+        iterated = self.visit(first.iter)
+        if others:
+            inner = placed(ast.GeneratorExp(node.elt, others), node)
+            function = self.of_item(self.visit(inner), first.target, node)
+            return self.hook("flattened", iterated, function, at=node)
+        function = self.of_item(self.visit(node.elt), first.target, node)
+        given = [iterated, function]
+        if first.ifs:
+            test = first.ifs[0]
+            if len(first.ifs) > 1:
+                test = placed(ast.BoolOp(ast.And(), first.ifs), node)
+            given.append(self.of_item(self.visit(test), copy.deepcopy(first.target), node))
+        return self.hook(hook, *given, at=node)
+
+    def of_item(self, value: ast.expr, target: ast.expr, at: ast.expr) -> ast.expr:
+        """A function of one item: of a converted expression in which `target` is the item."""
+        # In a scope of its own: [f(x) for x in (each,)][0].
+        item = self.load_temporary("each", at)
+        only = placed(ast.Tuple([item], ast.Load()), at)
+        single = placed(ast.comprehension(target, only, [], 0), at)
+        computed = placed(ast.ListComp(value, [single]), at)
+        first = placed(ast.Subscript(computed, placed(ast.Constant(0), at), ast.Load()), at)
+        return placed(ast.Lambda(arguments_of([f"{HOOK}each"], at), first), at)
 
     def truth(self, test: ast.expr, construct: str = "if") -> ast.expr:
         return self.is_true(self.visit(test), construct)

@@ -26,6 +26,8 @@ HOOKS = (
     "decorate",
     "delete_item",
     "enter",
+    "flattened",
+    "follow",
     "for_loop",
     "formatted",
     "generator",
@@ -65,6 +67,8 @@ class Place:
 
     has_blocks: bool = False
     """Whether blocks of it become functions."""
+    is_generator: bool = False
+    """Whether that is so of those blocks only that neither yield nor jump."""
     global_names: frozenset[str] = frozenset()
     first_parameter: str | None = None
     is_block: bool = False

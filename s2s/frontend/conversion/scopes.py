@@ -60,14 +60,19 @@ def declared(nodes: Iterable[ast.AST], kind: type[ast.Global | ast.Nonlocal]) ->
 
 
 def can_have_blocks(body: Sequence[ast.stmt]) -> bool:
-    """Whether parts of a function can be functions of their own: it is no generator, and does not
-    look at its own frame."""
+    """Whether parts of a function can be functions of their own: it is not asynchronous, and does
+    not look at its own frame."""
     for node in in_scope(body):
-        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)):
+        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
             return False
         if isinstance(node, ast.Name) and node.id in _LOOKS_AT_FRAME:
             return False
     return True
+
+
+def yields(*nodes: ast.AST) -> bool:
+    """Whether statements give values of a generator."""
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in in_scope(nodes))
 
 
 def binds(*nodes: ast.expr) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from s2s.frontend.conversion.blocks import Blocks
 from s2s.frontend.conversion.expressions import OPERATORS
 from s2s.frontend.conversion.nodes import HOOK, Place, named_parameters, placed
-from s2s.frontend.conversion.scopes import bound_names, can_have_blocks, declared
+from s2s.frontend.conversion.scopes import bound_names, can_have_blocks, declared, yields
 from s2s.frontend.sources import parameter_names
+
+Block = Callable[[Sequence[ast.stmt]], "list[ast.stmt]"]
+"""Converts a block of a `with`, `try` or `match`."""
 
 
 class Statements(Blocks):
@@ -238,14 +241,33 @@ class Statements(Blocks):
             return found.elts[0], after
         return self.unpack(target, at)
 
+    def around(self, statement: ast.stmt, name: str) -> list[ast.stmt]:
+        def block(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+            return self.outcome_of(statements, name, statement)
+
+        match statement:
+            case ast.With():
+                return [self.with_statement(statement, block)]
+            case ast.Try():
+                return [self.try_statement(statement, block, name)]
+            case ast.Match():
+                none = placed(ast.Constant(None), statement)
+                nothing = self.set_temporary(name, none, statement)
+                return [nothing, self.match_statement(statement, block)]
+            case _:
+                raise AssertionError(statement)
+
     def visit_With(self, node: ast.With) -> ast.stmt:
+        return self.with_statement(node, self.nested)
+
+    def with_statement(self, node: ast.With, block: Block) -> ast.With:
         names: list[ast.stmt] = []
         for item in node.items:
             item.context_expr = self.visit(item.context_expr)
             if item.optional_vars is not None:
                 item.optional_vars, after = self.target_of_block(item.optional_vars, node)
                 names += after
-        node.body = [*names, *self.nested(node.body)]
+        node.body = [*names, *block(node.body)]
         return node
 
     visit_AsyncWith = visit_With  # type: ignore[assignment]
@@ -265,16 +287,26 @@ class Statements(Blocks):
         return node
 
     def visit_Try(self, node: ast.Try) -> ast.stmt:
+        return self.try_statement(node, self.nested)
+
+    def try_statement(self, node: ast.Try, block: Block, outcome: str | None = None) -> ast.Try:
+        """A `try` with its blocks; how they end goes to the temporary `outcome`, if there is."""
         kinds = [self.handled(handler) for handler in node.handlers]
-        node.body = self.nested(node.body)
+        node.body = block(node.body)
         if kinds:
             item = ast.withitem(self.hook("trying", *kinds, at=node))
             node.body = [placed(ast.With([item], node.body), node)]
         for handler in node.handlers:
             handler.type = None if handler.type is None else self.visit(handler.type)
             check = self.expression(self.hook("handling", at=handler))
-            handler.body = [check, *self.nested(handler.body)]
-        node.orelse = self.nested(node.orelse)
+            handler.body = [check, *block(handler.body)]
+        if outcome is None:
+            node.orelse = self.nested(node.orelse)
+        elif node.orelse:
+            definitions, rest = self.part("orelse", node.orelse, node)
+            given = [self.load_temporary(outcome, node), rest]
+            ended = self.hook("follow", *given, at=node)
+            node.orelse = [*definitions, self.set_temporary(outcome, ended, node)]
         node.finalbody = self.nested(node.finalbody)
         return node
 
@@ -287,10 +319,13 @@ class Statements(Blocks):
         return self.later(self.visit(kinds))
 
     def visit_Match(self, node: ast.Match) -> ast.stmt:
+        return self.match_statement(node, self.nested)
+
+    def match_statement(self, node: ast.Match, block: Block) -> ast.Match:
         node.subject = self.visit(node.subject)
         for case in node.cases:
             case.guard = None if case.guard is None else self.truth(case.guard)
-            case.body = self.nested(case.body)
+            case.body = block(case.body)
         return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
@@ -308,6 +343,7 @@ def _place(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Place:
     names = parameter_names(node.args)
     return Place(
         isinstance(node, ast.FunctionDef) and can_have_blocks(node.body),
+        yields(*node.body),
         frozenset(declared(node.body, ast.Global)),
         names[0] if names else None,
     )

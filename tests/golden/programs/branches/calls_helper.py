@@ -43,26 +43,21 @@ def calls_helper_value_and_grad(
     # Backward, from the return value to the arguments.
     # branches.py:133: return helper(x) * helper(y) + helper(x * y)
     if above_2:
-        # branches.py:133: return helper(x) * helper(y) + helper(x * y)
         x_bar = 2.0 * x_1
     else:
         x_bar = -1.0
     if above_1:
-        # branches.py:133: return helper(x) * helper(y) + helper(x * y)
         y_bar = 2.0 * cond * y
     else:
-        # branches.py:133: return helper(x) * helper(y) + helper(x * y)
         y_bar = -cond
     y_bar += x * x_bar
     if above:
-        # branches.py:133: return helper(x) * helper(y) + helper(x * y)
         x_bar_1 = 2.0 * cond_1 * x
     else:
-        # branches.py:133: return helper(x) * helper(y) + helper(x * y)
         x_bar_1 = -cond_1
     x_bar = x_bar * y + x_bar_1
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 112b29f6576f6a0a
+# s2s digest: b783ae20ecf65876

@@ -28,6 +28,7 @@ def early_return_value_and_grad(
         # branches.py:41: return x * y
         value = x * y
         # branches.py:40: if x > y:
+        z = 0.0
     else:
         # branches.py:42: z = x + y
         z = x + y
@@ -58,4 +59,4 @@ def early_return_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: e1a04d685f3b18a6
+# s2s digest: 2d14c276e7dfa9b7

@@ -24,19 +24,19 @@ def extremes_of_an_array_value_and_grad(xs):
     # builtin_calls.py:29: return max(xs) - min(xs) * sum(xs)
     largest_xs = np.max(xs)
     smallest_xs = np.min(xs)
-    found = 0.0
+    total = 0.0
     for x in xs:
-        found = found + x
-    value = largest_xs - smallest_xs * found
+        total = total + x
+    value = largest_xs - smallest_xs * total
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:29: return max(xs) - min(xs) * sum(xs)
     converted = (xs == smallest_xs).astype(float)
-    xs_bar = -smallest_xs - found / converted.sum() * converted
+    xs_bar = -smallest_xs - total / converted.sum() * converted
     converted = (xs == largest_xs).astype(float)
     xs_bar += 1.0 / converted.sum() * converted
 
     return value, xs_bar
 
 
-# s2s digest: b522faa0ca2b4909
+# s2s digest: b9c94b016351c342

@@ -23,11 +23,11 @@ def integers_value_and_grad(x: float) -> tuple[float, float]:
     count = 0
     steps = 0
     while y < 10.0:
+        steps += 1
         # builtin_calls.py:199: y *= 2.0
         y = y * 2.0
         # builtin_calls.py:200: count += 1
         count += 1
-        steps += 1
     # builtin_calls.py:201: return y * count + count % 2 * x
     remainder = count % 2
     value = y * count + remainder * x
@@ -43,4 +43,4 @@ def integers_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 258f2c1ea354d783
+# s2s digest: e5fda582fa46e980

@@ -22,10 +22,10 @@ def lengths_value_and_grad(xs):
     (n,) = xs.shape
 
     # builtin_calls.py:151: return sum(xs) / len(xs) + xs.size * xs[0]
-    found = 0.0
+    total = 0.0
     for x in xs:
-        found = found + x
-    value = found / n + n * xs[0]
+        total = total + x
+    value = total / n + n * xs[0]
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:151: return sum(xs) / len(xs) + xs.size * xs[0]
@@ -35,4 +35,4 @@ def lengths_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 1d0ad866728656b4
+# s2s digest: b09f903ba64ec133

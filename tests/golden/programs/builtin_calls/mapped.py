@@ -22,19 +22,18 @@ def mapped_value_and_grad(xs):
     (n,) = xs.shape
 
     # builtin_calls.py:112: return sum(map(lambda x: x**2, xs)) + sum(map(math.exp, [1.0, 2.0]))
-    found = 0.0
+    total = 0.0
     for x in xs:
-        found = found + x**2
-    value = found + 10.107337927389695
+        total = total + x**2
+    value = total + 10.107337927389695
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:112: return sum(map(lambda x: x**2, xs)) + sum(map(math.exp, [1.0, 2.0]))
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        # builtin_calls.py:112: return sum(map(lambda x: x**2, xs)) + sum(map(math.exp, [1.0, 2.0]))
         xs_bar[i] = 2.0 * xs[i]
 
     return value, xs_bar
 
 
-# s2s digest: 68c1f06c4f9ef40a
+# s2s digest: 42b1c1c142c25265

@@ -22,28 +22,27 @@ def summed_from_value_and_grad(xs):
     (n,) = xs.shape
 
     # builtin_calls.py:159: return sum(xs, 10.0) * sum([x * x for x in xs])
-    found = 10.0
+    total = 10.0
     for x in xs:
-        found = found + x
+        total = total + x
     outs = np.empty(n)
     for i in range(n):
         x = xs[i]
         outs[i] = x * x
-    found_1 = 0.0
+    total_1 = 0.0
     for out in outs:
-        found_1 = found_1 + out
-    value = found * found_1
+        total_1 = total_1 + out
+    value = total * total_1
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:159: return sum(xs, 10.0) * sum([x * x for x in xs])
-    operand = 2.0 * found
+    operand = 2.0 * total
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        # builtin_calls.py:159: return sum(xs, 10.0) * sum([x * x for x in xs])
         xs_bar[i] = operand * xs[i]
-    xs_bar = xs_bar + found_1
+    xs_bar = xs_bar + total_1
 
     return value, xs_bar
 
 
-# s2s digest: bba42eeb9ec316a0
+# s2s digest: 9516202d2b4832a5

@@ -74,7 +74,6 @@ def operator_of_arrays_value_and_grad(d, o, x):
         x_bar = d * y_bar
         x_bar[:-1] += o * y_bar[1:]
         x_bar[1:] += o * y_bar[:-1]
-        # classes.py:229: for _ in range(6):
         d_bar += y_bar * x_1
     d_bar = x * x + d_bar
     o_bar = 2.0 * x[1:] * x[:-1] + o_bar
@@ -82,4 +81,4 @@ def operator_of_arrays_value_and_grad(d, o, x):
     return value, (d_bar, o_bar, x_bar)
 
 
-# s2s digest: c4ddb7921639cf84
+# s2s digest: f53a881a4486386e

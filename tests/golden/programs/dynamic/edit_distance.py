@@ -34,33 +34,26 @@ def edit_distance_value_and_grad(a, b):
     # dynamic.py:57: d[0, :] = np.arange(n + 1)
     d[0] = np.arange(m + 1).astype(float)
     # dynamic.py:58: for i in range(1, m + 1):
-    difference_2_steps_steps = np.empty((n, m))
     at_most_steps_steps = np.empty((n, m), dtype=bool)
     at_most_1_steps_steps = np.empty((n, m), dtype=bool)
     for i in range(n):
-        sum_1 = i + 1
         # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
-        difference = sum_1 - 1
+        items = a[i]
         # dynamic.py:59: for j in range(1, n + 1):
+        i_1 = i + 1
         d = d.copy()
-        difference_2_steps = np.empty(m)
         at_most_steps = np.empty(m, dtype=bool)
         at_most_1_steps = np.empty(m, dtype=bool)
         for j in range(m):
-            sum_2 = j + 1
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
-            difference_1 = sum_2 - 1
-            difference_2 = a[difference] - b[difference_1]
-            change = d[difference, difference_1] + np.abs(difference_2)
+            change = d[i, j] + np.abs(items - b[j])
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
-            sum_3 = d[difference, sum_2] + 1.0
-            sum_4 = d[sum_1, difference_1] + 1.0
-            smaller = np.minimum(change, sum_3)
-            at_most_steps[j] = change <= sum_3
-            at_most_1_steps[j] = smaller <= sum_4
-            d[sum_1, sum_2] = np.minimum(smaller, sum_4)
-            difference_2_steps[j] = difference_2
-        difference_2_steps_steps[i] = difference_2_steps
+            sum_1 = d[i, j + 1] + 1.0
+            sum_2 = d[i_1, j] + 1.0
+            smaller = np.minimum(change, sum_1)
+            at_most_steps[j] = change <= sum_1
+            at_most_1_steps[j] = smaller <= sum_2
+            d[i_1, j + 1] = np.minimum(smaller, sum_2)
         at_most_steps_steps[i] = at_most_steps
         at_most_1_steps_steps[i] = at_most_1_steps
     # dynamic.py:62: return d[m, n]
@@ -74,33 +67,31 @@ def edit_distance_value_and_grad(a, b):
     a_bar = np.zeros(n)
     b_bar = np.zeros(m)
     for i in reversed(range(n)):
-        i_1 = 1 + i
+        i_1 = i + 1
         # dynamic.py:59: for j in range(1, n + 1):
-        difference_2_steps = difference_2_steps_steps[i]
+        items = a[i]
         at_most_steps = at_most_steps_steps[i]
         at_most_1_steps = at_most_1_steps_steps[i]
-        operand = i_1 - 1
         a_bar_1 = np.zeros(n)
         b_bar_1 = np.zeros(m)
         d_bar = d_bar.copy()
         for j in reversed(range(m)):
             row = at_most_steps[j]
             row_1 = at_most_1_steps[j]
-            j_1 = 1 + j
+            j_1 = j + 1
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
             d_bar_1 = d_bar.copy()
             d_bar_1[i_1, j_1] = 0.0
             items_bar = d_bar[i_1, j_1]
             chosen_bar = np.where(row_1, items_bar, 0.0)
             change_bar = np.where(row, chosen_bar, 0.0)
-            difference = j_1 - 1
-            d_bar_1[i_1, difference] += np.where(row_1, 0.0, items_bar)
-            d_bar_1[operand, j_1] += np.where(row, 0.0, chosen_bar)
+            d_bar_1[i_1, j] += np.where(row_1, 0.0, items_bar)
+            d_bar_1[i, j_1] += np.where(row, 0.0, chosen_bar)
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
-            product_bar = change_bar * np.sign(difference_2_steps[j])
-            b_bar_1[difference] -= product_bar
-            a_bar_1[operand] += product_bar
-            d_bar_1[operand, difference] += change_bar
+            product_bar = change_bar * np.sign(items - b[j])
+            b_bar_1[j] -= product_bar
+            a_bar_1[i] += product_bar
+            d_bar_1[i, j] += change_bar
             d_bar = d_bar_1
         a_bar += a_bar_1
         b_bar += b_bar_1
@@ -108,4 +99,4 @@ def edit_distance_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: b4b98a6059948168
+# s2s digest: b0aa53576f2304dc

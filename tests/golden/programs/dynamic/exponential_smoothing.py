@@ -35,15 +35,11 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     difference = 1.0 - alpha
     # dynamic.py:159: for t in range(1, len(xs)):
     items_steps = np.empty(n - 1)
-    items_1_steps = np.empty(n - 1)
     for i in range(n - 1):
-        sum_1 = i + 1
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
-        items = xs[sum_1]
-        items_1 = smoothed[sum_1 - 1]
-        smoothed[sum_1] = alpha * items + difference * items_1
+        items = smoothed[i]
+        smoothed[i + 1] = alpha * xs[i + 1] + difference * items
         items_steps[i] = items
-        items_1_steps[i] = items_1
     # dynamic.py:161: return np.sum((smoothed - xs) ** 2)
     difference_1 = smoothed - xs
     value = np.sum(difference_1**2)
@@ -56,15 +52,13 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     alpha_bar = 0.0
     smoothed_bar_1 = smoothed_bar.copy()
     for i in reversed(range(n - 1)):
-        t = 1 + i
+        t = i + 1
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
         smoothed_bar_2 = smoothed_bar_1.copy()
         smoothed_bar_2[t] = 0.0
         items_bar = smoothed_bar_1[t]
-        smoothed_bar_2[t - 1] += difference * items_bar
-        alpha_bar = (
-            alpha_bar + items_bar * items_steps[i] - items_bar * items_1_steps[i]
-        )
+        smoothed_bar_2[i] += difference * items_bar
+        alpha_bar = alpha_bar + items_bar * xs[t] - items_bar * items_steps[i]
         xs_bar[t] += alpha * items_bar
         smoothed_bar_1 = smoothed_bar_2
     xs_bar = xs_bar - smoothed_bar
@@ -74,4 +68,4 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: 22b18c3556ea95d0
+# s2s digest: f668a9f220e05814

@@ -28,20 +28,12 @@ def first_crossing_value_and_grad(xs, level: float):
         raise ValueError("expected xs: f64[n], level: float, n >= 2")
 
     # dynamic.py:244: for i in range(len(xs) - 1):
-    i = 0
     return_1 = False
     carry = 0.0
     cond_steps = []
     cond_1_steps = []
     return_steps = []
-    while True:
-        opposite_return_1 = np.logical_not(return_1)
-        if opposite_return_1:
-            cond = i < n - 1
-        else:
-            cond = opposite_return_1
-        if not cond:
-            break
+    for i in range(n - 1):
         # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
         below = xs[i] < level
         if below:
@@ -58,10 +50,11 @@ def first_crossing_value_and_grad(xs, level: float):
             cond = np.zeros((), dtype=np.float64)
             carry = 0.0
             cond_1 = cond
-        i = i + 1
         cond_steps.append(cond)
         cond_1_steps.append(cond_1)
         return_steps.append(return_1)
+        if return_1:
+            break
     if return_1:
         value = carry
     else:
@@ -102,4 +95,4 @@ def first_crossing_value_and_grad(xs, level: float):
     return value, (xs_bar, level_bar)
 
 
-# s2s digest: 19d749821f0367fd
+# s2s digest: 6b2981e49326531b

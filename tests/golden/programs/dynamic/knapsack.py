@@ -30,32 +30,32 @@ def knapsack_value_and_grad(values):
     value = values[0]
     at_least_steps = np.empty(4, dtype=bool)
     for i in range(4):
-        sum_1 = -i + 4
+        negated_i = -i
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
-        items = best[sum_1]
-        sum_2 = best[sum_1 - 1] + value
-        at_least_steps[i] = items >= sum_2
-        best[sum_1] = np.maximum(items, sum_2)
+        items = best[negated_i + 4]
+        sum_1 = best[negated_i + 3] + value
+        at_least_steps[i] = items >= sum_1
+        best[negated_i + 4] = np.maximum(items, sum_1)
     value = values[1]
     best = best.copy()
     at_least_steps_1 = np.empty(3, dtype=bool)
     for i in range(3):
-        sum_2 = -i + 4
+        negated_i = -i
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
-        items = best[sum_2]
-        sum_3 = best[sum_2 - 2] + value
-        at_least_steps_1[i] = items >= sum_3
-        best[sum_2] = np.maximum(items, sum_3)
+        items = best[negated_i + 4]
+        sum_1 = best[negated_i + 2] + value
+        at_least_steps_1[i] = items >= sum_1
+        best[negated_i + 4] = np.maximum(items, sum_1)
     value = values[2]
     best = best.copy()
     at_least_steps_2 = np.empty(2, dtype=bool)
     for i in range(2):
-        sum_3 = -i + 4
+        negated_i = -i
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
-        items = best[sum_3]
-        sum_4 = best[sum_3 - 3] + value
-        at_least_steps_2[i] = items >= sum_4
-        best[sum_3] = np.maximum(items, sum_4)
+        items = best[negated_i + 4]
+        sum_1 = best[negated_i + 1] + value
+        at_least_steps_2[i] = items >= sum_1
+        best[negated_i + 4] = np.maximum(items, sum_1)
     # dynamic.py:115: return best[-1]
     value = best[4]
 
@@ -114,4 +114,4 @@ def knapsack_value_and_grad(values):
     return value, values_bar
 
 
-# s2s digest: 8ba225bb7ff1b492
+# s2s digest: 2294bbfbde3b26d1

@@ -23,42 +23,35 @@ def pairwise_value_and_grad(points):
 
     # dynamic.py:229: for i in range(n):
     energy = 0.0
-    i_steps = np.empty(n, dtype=int)
     for i in range(n):
+        # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
+        items = points[i]
         # dynamic.py:230: for j in range(i + 1, n):
-        sum_1 = i + 1
-        j = sum_1
-        while j < n:
+        for j in range(i + 1, n):
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-            r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
+            r = np.sqrt(np.sum((items - points[j]) ** 2))
             # dynamic.py:232: if r < 1.0:
             if r < 1.0:
                 # dynamic.py:233: energy += (1.0 - r) ** 2
                 energy = energy + (1.0 - r) ** 2
-            j = j + 1
-        i_steps[i] = sum_1
 
     # Backward, from the return value to the arguments.
     # dynamic.py:229: for i in range(n):
     points_bar = np.zeros((n, m))
     for i in reversed(range(n)):
-        i_1 = i_steps[i]
+        # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
+        items = points[i]
         # dynamic.py:230: for j in range(i + 1, n):
-        j = i_1
-        difference_steps = []
         r_steps = []
-        while j < n:
+        for j in range(i + 1, n):
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-            difference = points[i] - points[j]
-            r_steps.append(np.sqrt(np.sum(difference**2)))
-            # dynamic.py:232: if r < 1.0:
-            j = j + 1
-            difference_steps.append(difference)
+            r_steps.append(np.sqrt(np.sum((items - points[j]) ** 2)))
         # dynamic.py:230: for j in range(i + 1, n):
+        operand = i + 1
         points_bar_1 = np.zeros((n, m))
-        for j in reversed(range(len(difference_steps))):
+        for j in reversed(range(len(r_steps))):
             r = r_steps[j]
-            j_1 = i_1 + j
+            j_1 = operand + j
             # dynamic.py:232: if r < 1.0:
             if r < 1.0:
                 # dynamic.py:233: energy += (1.0 - r) ** 2
@@ -66,7 +59,7 @@ def pairwise_value_and_grad(points):
             else:
                 r_bar = 0.0
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-            product_bar = r_bar / r * difference_steps[j]
+            product_bar = r_bar / r * (items - points[j_1])
             points_bar_1[j_1] -= product_bar
             points_bar_1[i] += product_bar
         points_bar += points_bar_1
@@ -74,4 +67,4 @@ def pairwise_value_and_grad(points):
     return energy, points_bar
 
 
-# s2s digest: a6a1737eedf9d08d
+# s2s digest: 584181121f445c89

@@ -17,7 +17,7 @@ def prefix_products_value_and_grad(xs):
         xs: float64[n]
 
     Returns:
-        (found, xs_bar): float64[], float64[n]
+        (total, xs_bar): float64[], float64[n]
     """
     (n,) = xs.shape
 
@@ -31,9 +31,9 @@ def prefix_products_value_and_grad(xs):
         products_history[i + 1] = product
     # dynamic.py:219: return sum(products)
     products = products_history[1:]
-    found = 0.0
+    total = 0.0
     for row in products:
-        found = found + row
+        total = total + row
 
     # Backward, from the return value to the arguments.
     # dynamic.py:216: for x in xs:
@@ -46,7 +46,7 @@ def prefix_products_value_and_grad(xs):
         xs_bar[i] = products_history[i] * product_bar
         product_bar = product_bar * xs[i]
 
-    return found, xs_bar
+    return total, xs_bar
 
 
-# s2s digest: 67d48f72ac5caa6d
+# s2s digest: 0ddd69666650c85e

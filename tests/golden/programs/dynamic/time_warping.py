@@ -32,36 +32,27 @@ def time_warping_value_and_grad(a, b):
     # dynamic.py:72: for i in range(len(a)):
     at_most_steps_steps = np.empty((n, m), dtype=bool)
     at_most_1_steps_steps = np.empty((n, m), dtype=bool)
-    difference_steps_steps = np.empty((n, m))
-    j_steps_steps = np.empty((n, m), dtype=int)
     for i in range(n):
-        # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
-        sum_1 = i + 1
+        # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
+        items = a[i]
         # dynamic.py:73: for j in range(len(b)):
+        operand = i + 1
         cost = cost.copy()
         at_most_steps = np.empty(m, dtype=bool)
         at_most_1_steps = np.empty(m, dtype=bool)
-        difference_steps = np.empty(m)
-        j_steps = np.empty(m, dtype=int)
         for j in range(m):
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
-            items = cost[i, j]
-            sum_2 = j + 1
-            items_1 = cost[i, sum_2]
-            items_2 = cost[sum_1, j]
-            smaller = np.minimum(items, items_1)
-            at_most_steps[j] = items <= items_1
-            step = np.minimum(smaller, items_2)
-            at_most_1_steps[j] = smaller <= items_2
+            items_1 = cost[i, j]
+            items_2 = cost[i, j + 1]
+            items_3 = cost[operand, j]
+            smaller = np.minimum(items_1, items_2)
+            at_most_steps[j] = items_1 <= items_2
+            step = np.minimum(smaller, items_3)
+            at_most_1_steps[j] = smaller <= items_3
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
-            difference = a[i] - b[j]
-            cost[sum_1, sum_2] = difference**2 + step
-            difference_steps[j] = difference
-            j_steps[j] = sum_2
+            cost[operand, j + 1] = (items - b[j]) ** 2 + step
         at_most_steps_steps[i] = at_most_steps
         at_most_1_steps_steps[i] = at_most_1_steps
-        difference_steps_steps[i] = difference_steps
-        j_steps_steps[i] = j_steps
     # dynamic.py:76: return cost[-1, -1]
     value = cost[-1, -1]
 
@@ -76,27 +67,25 @@ def time_warping_value_and_grad(a, b):
         # dynamic.py:73: for j in range(len(b)):
         at_most_steps = at_most_steps_steps[i]
         at_most_1_steps = at_most_1_steps_steps[i]
-        difference_steps = difference_steps_steps[i]
-        j_steps = j_steps_steps[i]
         operand = i + 1
+        operand_1 = a[i]
         a_bar_1 = np.zeros(n)
         b_bar_1 = np.zeros(m)
         cost_bar = cost_bar.copy()
         for j in reversed(range(m)):
             row = at_most_steps[j]
             row_1 = at_most_1_steps[j]
-            row_2 = j_steps[j]
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
             cost_bar_1 = cost_bar.copy()
-            cost_bar_1[operand, row_2] = 0.0
-            step_bar = cost_bar[operand, row_2]
-            product_bar = 2.0 * difference_steps[j] * step_bar
+            cost_bar_1[operand, j + 1] = 0.0
+            step_bar = cost_bar[operand, j + 1]
+            product_bar = 2.0 * (operand_1 - b[j]) * step_bar
             b_bar_1[j] -= product_bar
             a_bar_1[i] += product_bar
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
             chosen_bar = np.where(row_1, step_bar, 0.0)
             cost_bar_1[operand, j] += np.where(row_1, 0.0, step_bar)
-            cost_bar_1[i, row_2] += np.where(row, 0.0, chosen_bar)
+            cost_bar_1[i, j + 1] += np.where(row, 0.0, chosen_bar)
             cost_bar_1[i, j] += np.where(row, chosen_bar, 0.0)
             cost_bar = cost_bar_1
         a_bar += a_bar_1
@@ -105,4 +94,4 @@ def time_warping_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: b8e1d6805c6ffcac
+# s2s digest: 9f9e6e8a0cf203f2

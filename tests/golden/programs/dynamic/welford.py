@@ -28,11 +28,10 @@ def welford_value_and_grad(xs):
     mean_steps = np.empty(n_size)
     for i in range(n_size):
         x = xs[i]
-        sum_1 = i + 1
         # dynamic.py:203: delta = x - mean
         delta = x - mean
         # dynamic.py:204: mean += delta / n
-        mean += delta / sum_1
+        mean += delta / (i + 1)
         # dynamic.py:205: m2 += delta * (x - mean)
         m2 += delta * (x - mean)
         delta_steps[i] = delta
@@ -46,7 +45,7 @@ def welford_value_and_grad(xs):
     mean_bar = 0.0
     xs_bar = np.empty(n_size)
     for i in reversed(range(n_size)):
-        n = 1 + i
+        n = i + 1
         # dynamic.py:205: m2 += delta * (x - mean)
         x_bar = delta_steps[i] * m2_bar
         mean_bar -= x_bar
@@ -60,4 +59,4 @@ def welford_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: bc35c06daa00f7e9
+# s2s digest: 78516aa756e52cab

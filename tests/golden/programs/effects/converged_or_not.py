@@ -19,19 +19,18 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
         (x, a_bar): floats
     """
     # effects.py:120: for _ in range(60):
-    i = 0
     break_1 = False
     x = 1.0
     x_steps = []
-    while (not break_1) & (i < 60):
+    for _ in range(60):
         x_steps.append(x)
         # effects.py:121: new = 0.5 * (x + a / x)
         new = 0.5 * (x + a / x)
         # effects.py:122: if abs(new - x) < 1e-13:
         break_1 = abs(new - x) < 1e-13
-        if not break_1:
-            x = new
-        i = i + 1
+        if break_1:
+            break
+        x = new
     if not break_1:
         # effects.py:126: raise RuntimeError("no convergence")
         raise RuntimeError("no convergence")
@@ -58,4 +57,4 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: 2c36c72c864c49c6
+# s2s digest: 0d5965ad31cc028a

@@ -23,21 +23,18 @@ def enumerated_value_and_grad(xs):
 
     # iteration.py:37: for i, x in enumerate(xs):
     total = 0.0
-    i_steps = np.empty(n, dtype=int)
     for i in range(n):
         # iteration.py:38: total += (i + 1) * x**2
-        sum_1 = i + 1
-        total += sum_1 * xs[i] ** 2
-        i_steps[i] = sum_1
+        total += (i + 1) * xs[i] ** 2
 
     # Backward, from the return value to the arguments.
     # iteration.py:37: for i, x in enumerate(xs):
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         # iteration.py:38: total += (i + 1) * x**2
-        xs_bar[i] = 2.0 * xs[i] * i_steps[i]
+        xs_bar[i] = 2.0 * xs[i] * (i + 1)
 
     return total, xs_bar
 
 
-# s2s digest: 6a1ccdc211e59846
+# s2s digest: 898bded8d5051a2c

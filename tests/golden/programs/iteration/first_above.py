@@ -22,30 +22,21 @@ def first_above_value_and_grad(xs):
     (n,) = xs.shape
 
     # iteration.py:132: for x in xs:
-    carry = 0
+    steps = 0
     return_1 = False
-    carry_1 = 0.0
-    x_steps = []
-    while True:
-        opposite_return_1 = np.logical_not(return_1)
-        if opposite_return_1:
-            cond = carry < n
-        else:
-            cond = opposite_return_1
-        if not cond:
-            break
-        x = xs[carry]
+    carry = 0.0
+    for i in range(n):
+        steps += 1
+        x = xs[i]
         # iteration.py:133: if x > 0.6:
         return_1 = x > 0.6
         if return_1:
             # iteration.py:134: return x * x
-            carry_1 = x * x
-        else:
-            carry_1 = 0.0
-        carry = carry + 1
-        x_steps.append(x)
+            carry = x * x
+            break
+        carry = 0.0
     if return_1:
-        value = carry_1
+        value = carry
     else:
         # iteration.py:135: return np.sum(xs)
         value = np.sum(xs)
@@ -53,16 +44,16 @@ def first_above_value_and_grad(xs):
     # Backward, from the return value to the arguments.
     # iteration.py:132: for x in xs:
     if return_1:
-        xs_bar = np.zeros(n)
+        xs_bar = np.zeros(xs.shape)
         cond_bar = 1.0
     else:
         # iteration.py:135: return np.sum(xs)
-        xs_bar = np.ones(n)
+        xs_bar = np.ones(xs.shape)
         cond_bar = 0.0
     xs_bar_1 = np.zeros(n)
     carry = cond_bar
-    for i in reversed(range(len(x_steps))):
-        x = x_steps[i]
+    for i in reversed(range(steps)):
+        x = xs[i]
         # iteration.py:133: if x > 0.6:
         if x > 0.6:
             # iteration.py:134: return x * x
@@ -77,4 +68,4 @@ def first_above_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 6fe66dd2b0db6405
+# s2s digest: 378b0d3d75e8b0ef

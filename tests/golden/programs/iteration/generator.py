@@ -17,14 +17,14 @@ def generator_value_and_grad(xs):
         xs: float64[n]
 
     Returns:
-        (found, xs_bar): float64[], float64[n]
+        (total, xs_bar): float64[], float64[n]
     """
     (n,) = xs.shape
 
     # iteration.py:83: return sum(x**3 for x in xs)
-    found = 0.0
+    total = 0.0
     for x in xs:
-        found = found + x**3
+        total = total + x**3
 
     # Backward, from the return value to the arguments.
     # iteration.py:83: return sum(x**3 for x in xs)
@@ -33,7 +33,7 @@ def generator_value_and_grad(xs):
         # iteration.py:83: return sum(x**3 for x in xs)
         xs_bar[i] = 3.0 * xs[i] ** 2
 
-    return found, xs_bar
+    return total, xs_bar
 
 
-# s2s digest: 5f08a31e32969138
+# s2s digest: ded97ea57a150864

@@ -23,25 +23,19 @@ def indexed_value_and_grad(xs):
 
     # iteration.py:93: for i in range(len(xs)):
     total = 0.0
-    items_steps = np.empty(n)
-    items_1_steps = np.empty(n)
     for i in range(n):
         # iteration.py:94: total += xs[i] * xs[i - 1]
-        items = xs[i]
-        items_1 = xs[i - 1]
-        total += items * items_1
-        items_steps[i] = items
-        items_1_steps[i] = items_1
+        total += xs[i] * xs[i - 1]
 
     # Backward, from the return value to the arguments.
     # iteration.py:93: for i in range(len(xs)):
     xs_bar = np.zeros(n)
     for i in reversed(range(n)):
         # iteration.py:94: total += xs[i] * xs[i - 1]
-        xs_bar[i - 1] += items_steps[i]
-        xs_bar[i] += items_1_steps[i]
+        xs_bar[i - 1] += xs[i]
+        xs_bar[i] += xs[i - 1]
 
     return total, xs_bar
 
 
-# s2s digest: 925aa3ee8d628b9a
+# s2s digest: 737ad4b325fce840

@@ -26,12 +26,9 @@ def update_in_loop_value_and_grad(xs):
     # iteration.py:144: out = np.zeros(len(xs))
     out = np.zeros(n)
     # iteration.py:145: for i in range(len(xs)):
-    items_steps = np.empty(n)
     for i in range(n):
         # iteration.py:146: out[i] = xs[i] ** 2 + out[i - 1]
-        items = xs[i]
-        out[i] = items**2 + out[i - 1]
-        items_steps[i] = items
+        out[i] = xs[i] ** 2 + out[i - 1]
     # iteration.py:147: return np.sum(out)
     value = np.sum(out)
 
@@ -45,10 +42,10 @@ def update_in_loop_value_and_grad(xs):
         out_bar_1[i] = 0.0
         items_bar = out_bar[i]
         out_bar_1[i - 1] += items_bar
-        xs_bar[i] += 2.0 * items_steps[i] * items_bar
+        xs_bar[i] += 2.0 * xs[i] * items_bar
         out_bar = out_bar_1
 
     return value, xs_bar
 
 
-# s2s digest: 3e5d36819a7d1123
+# s2s digest: 7184bf1c866db653

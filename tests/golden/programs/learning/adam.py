@@ -34,7 +34,6 @@ def adam_value_and_grad(x, rate: float):
     m_hat_steps = np.empty((6, 2))
     v_hat_steps = np.empty((6, 2))
     for i in range(6):
-        sum_1 = i + 1
         # learning.py:184: g = 2.0 * (x - 3.0)
         g = 2.0 * (x - 3.0)
         # learning.py:185: m = 0.9 * m + 0.1 * g
@@ -42,10 +41,10 @@ def adam_value_and_grad(x, rate: float):
         # learning.py:186: v = 0.999 * v + 0.001 * g**2
         v = 0.999 * v + 0.001 * g**2
         # learning.py:187: m_hat = m / (1 - 0.9**t)
-        converted_sum_1 = float(sum_1)
-        m_hat = m_1 / (1.0 - 0.9**converted_sum_1)
+        converted = float(i + 1)
+        m_hat = m_1 / (1.0 - 0.9**converted)
         # learning.py:188: v_hat = v / (1 - 0.999**t)
-        v_hat = v / (1.0 - 0.999**converted_sum_1)
+        v_hat = v / (1.0 - 0.999**converted)
         # learning.py:189: x = x - rate * m_hat / (np.sqrt(v_hat) + 1e-8)
         x = x - rate * m_hat / (np.sqrt(v_hat) + 1e-08)
         g_steps[i] = g
@@ -63,7 +62,7 @@ def adam_value_and_grad(x, rate: float):
     v_bar = np.zeros(2)
     for i in reversed(range(6)):
         m_hat = m_hat_steps[i]
-        t = 1 + i
+        t = i + 1
         # learning.py:189: x = x - rate * m_hat / (np.sqrt(v_hat) + 1e-8)
         sqrt = np.sqrt(v_hat_steps[i])
         sum_1 = sqrt + 1e-08
@@ -89,4 +88,4 @@ def adam_value_and_grad(x, rate: float):
     return value, (x_bar, rate_bar)
 
 
-# s2s digest: 5b5f634b6fd95375
+# s2s digest: 67028d3ada61661e

@@ -38,21 +38,18 @@ def attention_vjp(q, k, v, y_bar):
     # learning.py:101: scores = k @ q[i] / np.sqrt(q.shape[1])
     sqrt = np.sqrt(m)
     # learning.py:100: for i in range(len(q)):
-    items_steps = np.empty((n, m))
     largest_scores_steps = np.empty(n)
     total_weights_steps = np.empty(n)
     scores_steps = np.empty((n, p))
     for i in range(n):
         # learning.py:101: scores = k @ q[i] / np.sqrt(q.shape[1])
-        items = q[i]
-        scores = k @ items / sqrt
+        scores = k @ q[i] / sqrt
         # learning.py:102: weights = np.exp(scores - scores.max())
         largest_scores = scores.max()
         weights = np.exp(scores - largest_scores)
         # learning.py:103: out[i] = (weights / weights.sum()) @ v
         total_weights = weights.sum()
         out[i] = weights / total_weights @ v
-        items_steps[i] = items
         largest_scores_steps[i] = largest_scores
         total_weights_steps[i] = total_weights
         scores_steps[i] = scores
@@ -84,11 +81,11 @@ def attention_vjp(q, k, v, y_bar):
         scores_bar -= scores_bar.sum() / converted.sum() * converted
         # learning.py:101: scores = k @ q[i] / np.sqrt(q.shape[1])
         product_bar = operand * scores_bar
-        k_bar += np.outer(product_bar, items_steps[i])
+        k_bar += np.outer(product_bar, q[i])
         q_bar[i] += product_bar @ k
         out_bar = out_bar_1
 
     return out, (q_bar, k_bar, v_bar)
 
 
-# s2s digest: d9f56997f665b2b3
+# s2s digest: b42ee9c04af0fd55

@@ -29,11 +29,11 @@ def elastic_net_value_and_grad(w, x, y):
     # learning.py:255: residual = x @ w - y
     residual = x @ w - y
     # learning.py:256: penalty = sum(abs(wi) + 0.5 * wi**2 for wi in w)
-    found = 0.0
+    total = 0.0
     for w_row in w:
-        found = found + (np.abs(w_row) + 0.5 * w_row**2)
+        total = total + (np.abs(w_row) + 0.5 * w_row**2)
     # learning.py:257: return residual @ residual / len(y) + 0.1 * penalty
-    value = residual @ residual / m + 0.1 * found
+    value = residual @ residual / m + 0.1 * total
 
     # Backward, from the return value to the arguments.
     # learning.py:257: return residual @ residual / len(y) + 0.1 * penalty
@@ -52,4 +52,4 @@ def elastic_net_value_and_grad(w, x, y):
     return value, (w_bar, x_bar, y_bar)
 
 
-# s2s digest: eba45a326bd75017
+# s2s digest: 60a5be2088c0cd36

@@ -23,9 +23,9 @@ def backwards_value_and_grad(x: float) -> tuple[float, float]:
     total_steps = []
     for i in range(7):
         total_steps.append(total)
-        sum_1 = i * -3 + 20
+        product = i * -3
         # loops.py:153: total = total * x + k
-        total = total * x + sum_1
+        total = total * x + (product + 20)
 
     # Backward, from the return value to the arguments.
     # loops.py:152: for k in range(20, 0, -3):
@@ -41,4 +41,4 @@ def backwards_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: f9de99cf978642a4
+# s2s digest: df236008426d69fe

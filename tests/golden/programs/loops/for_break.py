@@ -19,28 +19,25 @@ def for_break_value_and_grad(a: float):
         (total, a_bar): float, float64[]
     """
     # loops.py:58: for k in range(1, 200):
-    k = 1
-    break_1 = False
     term = 1.0
     total = 0.0
     term_steps = [term]
-    while (not break_1) & (k < 200):
+    for k in range(1, 200):
         # loops.py:59: term = term * a / k
         term = term * a / k
         # loops.py:60: if abs(term) < 1e-17:
-        break_1 = abs(term) < 1e-17
-        if not break_1:
-            # loops.py:62: total += term
-            total += term
-        k = k + 1
         term_steps.append(term)
+        if abs(term) < 1e-17:
+            break
+        # loops.py:62: total += term
+        total += term
 
     # Backward, from the return value to the arguments.
     # loops.py:58: for k in range(1, 200):
     a_bar = 0.0
     term_bar = 0.0
     for i in reversed(range(len(term_steps) - 1)):
-        k = 1 + i
+        k = i + 1
         # loops.py:60: if abs(term) < 1e-17:
         if abs(term_steps[i + 1]) < 1e-17:
             cond_bar = 0.0
@@ -56,4 +53,4 @@ def for_break_value_and_grad(a: float):
     return total, a_bar
 
 
-# s2s digest: bac1ccf24f6cc123
+# s2s digest: 2b00d8217c6e8af1

@@ -19,12 +19,11 @@ def for_return_value_and_grad(x: float):
         (y, x_bar): float, float64[]
     """
     # loops.py:104: for k in range(50):
-    k = 0
     return_1 = False
     carry = 0.0
     y = x
     return_steps = []
-    while (not return_1) & (k < 50):
+    for k in range(50):
         # loops.py:105: y = y * 1.3
         y = y * 1.3
         # loops.py:106: if y > 5.0:
@@ -34,8 +33,9 @@ def for_return_value_and_grad(x: float):
             carry = y * k
         else:
             carry = 0.0
-        k = k + 1
         return_steps.append(return_1)
+        if return_1:
+            break
     if return_1:
         y = carry
 
@@ -64,4 +64,4 @@ def for_return_value_and_grad(x: float):
     return y, x_bar
 
 
-# s2s digest: 4cd57bb7154a4211
+# s2s digest: f812c846fbc05966

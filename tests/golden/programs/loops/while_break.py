@@ -19,19 +19,18 @@ def while_break_value_and_grad(a: float) -> tuple[float, float]:
         (value, a_bar): floats
     """
     # loops.py:42: while count < 60:
-    break_1 = False
     count = 0
     x = 1.0
     x_steps = [x]
-    while (not break_1) & (count < 60):
+    while count < 60:
         # loops.py:43: x = 0.5 * (x + a / x)
         x = 0.5 * (x + a / x)
         # loops.py:44: if abs(x * x - a) < 1e-13:
-        break_1 = abs(x * x - a) < 1e-13
-        if not break_1:
-            # loops.py:46: count += 1
-            count += 1
         x_steps.append(x)
+        if abs(x * x - a) < 1e-13:
+            break
+        # loops.py:46: count += 1
+        count += 1
     # loops.py:47: return x * a
     value = x * a
 
@@ -51,4 +50,4 @@ def while_break_value_and_grad(a: float) -> tuple[float, float]:
     return value, a_bar
 
 
-# s2s digest: cc16ff4142b56e1a
+# s2s digest: 803506e0dc820400

@@ -23,7 +23,7 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
     carry = 0.0
     x = 1.0
     x_steps = []
-    while not return_1:
+    while True:
         x_steps.append(x)
         # loops.py:28: new = 0.5 * (x + a / x)
         new = 0.5 * (x + a / x)
@@ -33,6 +33,8 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
             x = new
             new = 0.0
         carry = new
+        if return_1:
+            break
 
     # Backward, from the return value to the arguments.
     # loops.py:27: while True:
@@ -58,4 +60,4 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
     return carry, a_bar
 
 
-# s2s digest: d0e357ce402a1b4a
+# s2s digest: 6e54ce2a751b34fd

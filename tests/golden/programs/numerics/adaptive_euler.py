@@ -79,11 +79,9 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
         half_bar_1 = half_bar - product_1 * half_bar
         # numerics.py:165: half = y - 0.5 * h * rate * y
         y_bar = y_bar + half_bar_1 - product_1 * half_bar_1
-        difference_bar = -half_bar * half - half_bar_1 * y_1
-        # numerics.py:161: while t < 1.0:
-        rate_bar += product * difference_bar
+        rate_bar += product * (-half_bar * half - half_bar_1 * y_1)
 
     return y, rate_bar
 
 
-# s2s digest: d82d08472189f079
+# s2s digest: b2c1d5018125b368

@@ -22,9 +22,9 @@ def continued_fraction_value_and_grad(x: float):
     result = 0.0
     result_steps = [result]
     for i in range(8):
-        sum_1 = i * -2 + 15
+        product = i * -2
         # numerics.py:207: result = x * x / (n - result)
-        result = x * x / (sum_1 - result)
+        result = x * x / (product + 15 - result)
         result_steps.append(result)
     # numerics.py:208: return result / x
     value = result / x
@@ -36,15 +36,14 @@ def continued_fraction_value_and_grad(x: float):
     x_bar = 0.0
     result_bar_1 = result_bar
     for i in reversed(range(8)):
-        n = 15 + i * -2
+        n = i * -2 + 15
         # numerics.py:207: result = x * x / (n - result)
         ratio_bar = result_bar_1 / (n - result_steps[i])
         result_bar_1 = result_steps[i + 1] * ratio_bar
-        # numerics.py:206: for n in range(15, 0, -2):
         x_bar += 2.0 * ratio_bar * x
     x_bar = x_bar - value * result_bar
 
     return value, x_bar
 
 
-# s2s digest: e3b0db2f45e03600
+# s2s digest: 3345cd2b52263d26

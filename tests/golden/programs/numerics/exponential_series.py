@@ -37,7 +37,7 @@ def exponential_series_value_and_grad(x: float):
     x_bar = 0.0
     term_bar = 0.0
     for i in reversed(range(len(term_steps))):
-        n = 1 + i
+        n = i + 1
         # numerics.py:185: total += term
         term_bar = term_bar + 1.0
         # numerics.py:184: term *= x / n
@@ -50,4 +50,4 @@ def exponential_series_value_and_grad(x: float):
     return total, x_bar
 
 
-# s2s digest: 0f3c22c1f29c2042
+# s2s digest: da76621a241b5444

@@ -30,38 +30,23 @@ def gauss_seidel_value_and_grad(a, b):
     # numerics.py:310: x = np.zeros(n)
     x = np.zeros(m)
     # numerics.py:311: for _ in range(10):
-    items_steps_steps = np.empty((10, m, m))
-    items_1_steps_steps = np.empty((10, *x.shape))
-    items_2_steps_steps = np.empty((10, *x.shape))
-    ratio_steps_steps = np.empty((10, *x.shape))
     x_steps_steps = np.empty((10, m, m))
+    s_steps_steps = np.empty((10, *x.shape))
     for i in range(10):
         # numerics.py:312: for i in range(n):
         x = x.copy()
-        items_steps = np.empty((m, *x.shape))
-        items_1_steps = np.empty(m)
-        items_2_steps = np.empty(m)
-        ratio_steps = np.empty(m)
         x_steps = np.empty((m, *x.shape))
+        s_steps = np.empty(m)
         for j in range(m):
             x_steps[j] = x
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
-            items = a[j]
-            items_1 = a[j, j]
-            items_2 = x[j]
-            s = items @ x - items_1 * items_2
+            items = a[j, j]
+            s = a[j] @ x - items * x[j]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
-            ratio = (b[j] - s) / items_1
-            x[j] = ratio
-            items_steps[j] = items
-            items_1_steps[j] = items_1
-            items_2_steps[j] = items_2
-            ratio_steps[j] = ratio
-        items_steps_steps[i] = items_steps
-        items_1_steps_steps[i] = items_1_steps
-        items_2_steps_steps[i] = items_2_steps
-        ratio_steps_steps[i] = ratio_steps
+            x[j] = (b[j] - s) / items
+            s_steps[j] = s
         x_steps_steps[i] = x_steps
+        s_steps_steps[i] = s_steps
     # numerics.py:315: return np.sum(x * b)
     value = np.sum(x * b)
 
@@ -70,29 +55,27 @@ def gauss_seidel_value_and_grad(a, b):
     a_bar = np.zeros((n, m))
     b_bar = np.zeros(m)
     x_bar = b
-    for items_steps, items_1_steps, items_2_steps, ratio_steps, x_steps in zip(
-        reversed(items_steps_steps),
-        reversed(items_1_steps_steps),
-        reversed(items_2_steps_steps),
-        reversed(ratio_steps_steps),
-        reversed(x_steps_steps),
-    ):
+    for x_steps, s_steps in zip(reversed(x_steps_steps), reversed(s_steps_steps)):
         # numerics.py:312: for i in range(n):
         a_bar_1 = np.zeros((n, m))
         b_bar_1 = np.zeros(m)
         x_bar = x_bar.copy()
         for i in reversed(range(m)):
-            items_1 = items_1_steps[i]
+            x_1 = x_steps[i]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
             x_bar_1 = x_bar.copy()
             x_bar_1[i] = 0.0
-            ratio_bar = x_bar[i] / items_1
+            items = a[i, i]
+            ratio_bar = x_bar[i] / items
             b_bar_1[i] += ratio_bar
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
-            x_bar_1 -= ratio_bar * items_steps[i]
-            x_bar_1[i] += items_1 * ratio_bar
-            a_bar_1[i, i] += ratio_bar * items_2_steps[i] - ratio_steps[i] * ratio_bar
-            a_bar_1[i] -= ratio_bar * x_steps[i]
+            difference_bar = (
+                ratio_bar * x_1[i] - (b[i] - s_steps[i]) / items * ratio_bar
+            )
+            x_bar_1 -= ratio_bar * a[i]
+            x_bar_1[i] += items * ratio_bar
+            a_bar_1[i, i] += difference_bar
+            a_bar_1[i] -= ratio_bar * x_1
             x_bar = x_bar_1
         a_bar += a_bar_1
         b_bar += b_bar_1
@@ -101,4 +84,4 @@ def gauss_seidel_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 1cf5ffdc6242ce2a
+# s2s digest: 22a6b578d05e7b46

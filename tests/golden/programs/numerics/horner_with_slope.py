@@ -34,11 +34,10 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
     for i in range(n - 1):
         p_steps[i] = p
         dp_steps[i] = dp
-        sum_1 = i + 1
         # numerics.py:79: dp = dp * x + p
         dp = dp * x + p
         # numerics.py:80: p = p * x + coefficients[i]
-        p = p * x + coefficients[sum_1]
+        p = p * x + coefficients[i + 1]
     # numerics.py:81: return p * dp
     value = p * dp
 
@@ -49,7 +48,7 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
     dp_bar = p
     p_bar = dp
     for i in reversed(range(n - 1)):
-        i_1 = 1 + i
+        i_1 = i + 1
         # numerics.py:80: p = p * x + coefficients[i]
         coefficients_bar[i_1] += p_bar
         # numerics.py:79: dp = dp * x + p
@@ -65,4 +64,4 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
     return value, (coefficients_bar_1, x_bar)
 
 
-# s2s digest: 52cc2d0c7daedbd8
+# s2s digest: d3d27bd43a3889fa

@@ -31,12 +31,11 @@ def jacobi_vjp(a, b, y_bar):
     # numerics.py:295: x = np.zeros_like(b)
     x = np.zeros(2)
     # numerics.py:296: for _ in range(40):
-    i = 0
     break_1 = False
     x_steps = []
     x_new_steps = []
     break_steps = []
-    while np.logical_not(break_1) & (i < 40):
+    for _ in range(40):
         x_steps.append(x)
         # numerics.py:297: x_new = (b - (a @ x - d * x)) / d
         x_new = (b - (a @ x - d * x)) / d
@@ -44,9 +43,10 @@ def jacobi_vjp(a, b, y_bar):
         break_1 = np.max(np.abs(x_new - x)) < 1e-12
         if not break_1:
             x = x_new
-        i = i + 1
         x_new_steps.append(x_new)
         break_steps.append(break_1)
+        if break_1:
+            break
 
     # Backward, from the return value to the arguments.
     # numerics.py:296: for _ in range(40):
@@ -78,4 +78,4 @@ def jacobi_vjp(a, b, y_bar):
     return x, (a_bar_1, b_bar)
 
 
-# s2s digest: c7317c38145f708b
+# s2s digest: 895b85c1de6369e2

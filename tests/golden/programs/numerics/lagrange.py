@@ -28,7 +28,6 @@ def lagrange_value_and_grad(xs, ys, x: float):
 
     # numerics.py:365: for i in range(n):
     total = 0.0
-    term_steps_1 = np.empty(n)
     cond_steps_steps = np.empty((n, n))
     cond_1_steps_steps = np.empty((n, n))
     term_steps_steps = np.empty((n, n))
@@ -36,7 +35,6 @@ def lagrange_value_and_grad(xs, ys, x: float):
         # numerics.py:366: term = ys[i]
         term = ys[i]
         # numerics.py:367: for j in range(n):
-        term_1 = term
         cond_steps = np.empty(n)
         cond_1_steps = np.empty(n)
         term_steps = np.empty(n)
@@ -47,16 +45,15 @@ def lagrange_value_and_grad(xs, ys, x: float):
                 items = xs[j]
                 cond = x - items
                 cond_1 = xs[i] - items
-                term_1 = term_1 * cond / cond_1
+                term = term * cond / cond_1
             else:
                 cond = np.zeros((), dtype=np.float64)
                 cond_1 = cond
             cond_steps[j] = cond
             cond_1_steps[j] = cond_1
-            term_steps[j] = term_1
+            term_steps[j] = term
         # numerics.py:370: total += term
-        total += term_1
-        term_steps_1[i] = term
+        total += term
         cond_steps_steps[i] = cond_steps
         cond_1_steps_steps[i] = cond_1_steps
         term_steps_steps[i] = term_steps
@@ -67,8 +64,10 @@ def lagrange_value_and_grad(xs, ys, x: float):
     xs_bar = np.zeros(n)
     x_bar = 0.0
     for i in reversed(range(n)):
+        # numerics.py:366: term = ys[i]
+        term = ys[i]
         # numerics.py:367: for j in range(n):
-        term_steps = np.concatenate([np.full(1, term_steps_1[i]), term_steps_steps[i]])
+        term_steps = np.concatenate([np.full(1, term), term_steps_steps[i]])
         cond_steps = cond_steps_steps[i]
         cond_1_steps = cond_1_steps_steps[i]
         xs_bar_1 = np.zeros(n)
@@ -102,4 +101,4 @@ def lagrange_value_and_grad(xs, ys, x: float):
     return total, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: b2bdb6f3600413ed
+# s2s digest: fe83e8036fbf63df

@@ -33,31 +33,25 @@ def legendre_all_vjp(x: float, y_bar):
     p[1] = np.float64(x)
     # numerics.py:240: for n in range(1, 5):
     items_steps = np.empty(4)
-    n_steps = np.empty(4, dtype=int)
     for i in range(4):
-        sum_1 = i + 1
         # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
-        items = p[sum_1]
-        sum_2 = sum_1 + 1
-        p[sum_2] = ((2 * sum_1 + 1) * x * items - sum_1 * p[sum_1 - 1]) / sum_2
+        items = p[i + 1]
+        p[i + 2] = ((2 * (i + 1) + 1) * x * items - (i + 1) * p[i]) / (i + 2)
         items_steps[i] = items
-        n_steps[i] = sum_2
 
     # Backward, from the return value to the arguments.
     # numerics.py:240: for n in range(1, 5):
     x_bar = 0.0
     p_bar = y_bar.copy()
     for i in reversed(range(4)):
-        n = n_steps[i]
-        n_1 = 1 + i
+        n = i + 1
         # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
         p_bar_1 = p_bar.copy()
-        p_bar_1[n] = 0.0
-        ratio_bar = p_bar[n] / n
-        converted = float(2 * n_1 + 1)
-        p_bar_1[n_1 - 1] -= np.float64(n_1) * ratio_bar
-        p_bar_1[n_1] += converted * x * ratio_bar
-        # numerics.py:240: for n in range(1, 5):
+        p_bar_1[i + 2] = 0.0
+        ratio_bar = p_bar[i + 2] / (i + 2)
+        converted = float(2 * n + 1)
+        p_bar_1[i] -= np.float64(n) * ratio_bar
+        p_bar_1[n] += converted * x * ratio_bar
         x_bar = x_bar + converted * ratio_bar * items_steps[i]
         p_bar = p_bar_1
     # numerics.py:239: p[1] = x
@@ -66,4 +60,4 @@ def legendre_all_vjp(x: float, y_bar):
     return p, x_bar
 
 
-# s2s digest: f109cea226e7df4d
+# s2s digest: 873aa9a58f23400b

@@ -32,9 +32,8 @@ def matrix_exponential_vjp(a, y_bar):
     term_steps = np.empty((11, *term.shape))
     for i in range(11):
         term_steps[i] = term
-        sum_1 = i + 1
         # numerics.py:441: term = term @ a / k
-        term = term @ a / sum_1
+        term = term @ a / (i + 1)
         # numerics.py:442: total += term
         total += term
 
@@ -43,7 +42,7 @@ def matrix_exponential_vjp(a, y_bar):
     a_bar = np.zeros((n, n))
     term_bar = np.zeros((n, n))
     for i in reversed(range(11)):
-        k = 1 + i
+        k = i + 1
         # numerics.py:442: total += term
         term_bar += y_bar
         # numerics.py:441: term = term @ a / k
@@ -54,4 +53,4 @@ def matrix_exponential_vjp(a, y_bar):
     return total, a_bar
 
 
-# s2s digest: faeb28d89db88123
+# s2s digest: 1461a4347585da71

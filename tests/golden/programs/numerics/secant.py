@@ -22,28 +22,25 @@ def secant_value_and_grad(a: float) -> tuple[float, float]:
     # numerics.py:34: f0 = x0 * math.exp(x0) - a
     f0 = 2.718281828459045 - a
     # numerics.py:35: for _ in range(20):
-    i = 0
-    break_1 = False
     x0 = 1.0
     x1 = 2.0
     x0_steps = []
     x1_steps = []
     f0_steps = []
-    while (not break_1) & (i < 20):
+    for _ in range(20):
         x0_steps.append(x0)
         x1_steps.append(x1)
         f0_steps.append(f0)
         # numerics.py:36: f1 = x1 * math.exp(x1) - a
         f1 = x1 * math.exp(x1) - a
         # numerics.py:37: if abs(f1) < 1e-9:
-        break_1 = abs(f1) < 1e-09
-        if not break_1:
-            # numerics.py:39: x0, x1, f0 = x1, x1 - f1 * (x1 - x0) / (f1 - f0), f1
-            x1_1 = x1 - f1 * (x1 - x0) / (f1 - f0)
-            f0 = f1
-            x0 = x1
-            x1 = x1_1
-        i = i + 1
+        if abs(f1) < 1e-09:
+            break
+        # numerics.py:39: x0, x1, f0 = x1, x1 - f1 * (x1 - x0) / (f1 - f0), f1
+        x1_1 = x1 - f1 * (x1 - x0) / (f1 - f0)
+        f0 = f1
+        x0 = x1
+        x1 = x1_1
 
     # Backward, from the return value to the arguments.
     # numerics.py:35: for _ in range(20):
@@ -72,13 +69,12 @@ def secant_value_and_grad(a: float) -> tuple[float, float]:
             f0_bar = f0_bar_1
             x0_bar = x0_bar_1
         # numerics.py:36: f1 = x1 * math.exp(x1) - a
-        x1_bar += (f1_bar + x1_1 * f1_bar) * exp_x1_1
-        # numerics.py:35: for _ in range(20):
         a_bar -= f1_bar
+        x1_bar += (f1_bar + x1_1 * f1_bar) * exp_x1_1
     # numerics.py:34: f0 = x0 * math.exp(x0) - a
     a_bar -= f0_bar
 
     return x1, a_bar
 
 
-# s2s digest: 8dbaa22c6ba98873
+# s2s digest: 0ae12705b775dcaa

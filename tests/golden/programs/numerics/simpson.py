@@ -28,11 +28,10 @@ def simpson_value_and_grad(a: float, b: float):
     total = exp + exp_1
     # numerics.py:103: for k in range(1, n):
     for i in range(9):
-        sum_1 = i + 1
         # numerics.py:104: x = a + k * h
-        x = a + sum_1 * h
+        x = a + (i + 1) * h
         # numerics.py:105: if k % 2 == 1:
-        if sum_1 % 2 == 1:
+        if (i + 1) % 2 == 1:
             # numerics.py:106: total += 4.0 * math.exp(-x * x)
             total += 4.0 * math.exp(-x * x)
         else:
@@ -49,7 +48,7 @@ def simpson_value_and_grad(a: float, b: float):
     h_bar = 0.0
     a_bar = 0.0
     for i in reversed(range(9)):
-        k = 1 + i
+        k = i + 1
         # numerics.py:104: x = a + k * h
         converted_k = float(k)
         x = a + converted_k * h
@@ -75,4 +74,4 @@ def simpson_value_and_grad(a: float, b: float):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: ac1a4c03426a060a
+# s2s digest: fbbd8c71bfdf8c09

@@ -42,29 +42,28 @@ def table_lookup_value_and_grad(xs, ys, x: float):
         i += 1
     # numerics.py:383: t = (x - xs[i]) / (xs[i + 1] - xs[i])
     items = xs[i]
-    sum_1 = i + 1
-    difference = xs[sum_1] - items
+    difference = xs[i + 1] - items
     t = (x - items) / difference
     # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
     items = ys[i]
     difference_1 = 1.0 - t
-    t_bar = ys[sum_1]
+    t_bar = ys[i + 1]
     value = items * difference_1 + t_bar * t
 
     # Backward, from the return value to the arguments.
     # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
     t_bar = t_bar - items
     ys_bar = np.zeros(ys.shape)
-    ys_bar[sum_1] = t
+    ys_bar[i + 1] = t
     ys_bar[i] += difference_1
     # numerics.py:383: t = (x - xs[i]) / (xs[i + 1] - xs[i])
     x_bar = t_bar / difference
     product_bar = -t * x_bar
     xs_bar = np.zeros(xs.shape)
-    xs_bar[sum_1] = product_bar
+    xs_bar[i + 1] = product_bar
     xs_bar[i] += -product_bar - x_bar
 
     return value, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: dc29a7f1ab73eef0
+# s2s digest: 2d011021659decb5

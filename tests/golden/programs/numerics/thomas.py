@@ -53,53 +53,42 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     d_1[0] = ratio_1
     # numerics.py:346: for i in range(1, n):
     operand = p - 1
-    items_steps = np.empty(p - 1)
     items_1_steps = np.empty(p - 1)
     cond_steps = np.empty(p - 1)
     items_2_steps = np.empty(p - 1)
-    ratio_2_steps = np.empty(p - 1)
-    m_steps = np.empty(p - 1)
     for i in range(p - 1):
-        sum_1 = i + 1
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
-        difference = sum_1 - 1
-        items = lower[difference]
-        items_1 = c[difference]
-        m = diagonal[sum_1] - items * items_1
+        items = lower[i]
+        items_1 = c[i]
+        m = diagonal[i + 1] - items * items_1
         # numerics.py:348: if i < n - 1:
-        if sum_1 < operand:
+        operand_1 = i + 1
+        if i + 1 < operand:
             # numerics.py:349: c[i] = upper[i] / m
-            cond = upper[sum_1] / m
+            cond = upper[operand_1] / m
             c_1 = c.copy()
-            c_1[sum_1] = cond
+            c_1[operand_1] = cond
             c = c_1
         else:
             cond = np.zeros((), dtype=np.float64)
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
-        items_2 = d_1[difference]
-        ratio_2 = (b[sum_1] - items * items_2) / m
-        d_1[sum_1] = ratio_2
-        items_steps[i] = items
+        items_2 = d_1[i]
+        d_1[i + 1] = (b[i + 1] - items * items_2) / m
         items_1_steps[i] = items_1
         cond_steps[i] = cond
         items_2_steps[i] = items_2
-        ratio_2_steps[i] = ratio_2
-        m_steps[i] = m
     # numerics.py:352: x[-1] = d[-1]
     x = d.copy()
     x[-1] = d_1[-1]
     # numerics.py:353: for i in range(n - 2, -1, -1):
     i = p - 2
-    items_steps_1 = np.empty(p - 1)
-    items_2_steps_1 = np.empty(p - 1)
+    items_steps = np.empty(p - 1)
     for j in range(p - 1):
         # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
-        items = c[i]
-        items_2 = x[i + 1]
-        x[i] = d_1[i] - items * items_2
+        items = x[i + 1]
+        x[i] = d_1[i] - c[i] * items
         i = i - 1
-        items_steps_1[j] = items
-        items_2_steps_1[j] = items_2
+        items_steps[j] = items
 
     # Backward, from the return value to the arguments.
     # numerics.py:353: for i in range(n - 2, -1, -1):
@@ -113,8 +102,8 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         x_bar_1 = x_bar.copy()
         x_bar_1[i_1] = 0.0
         items_bar = x_bar[i_1]
-        x_bar_1[i_1 + 1] -= items_steps_1[i] * items_bar
-        c_bar[i_1] -= items_bar * items_2_steps_1[i]
+        x_bar_1[i_1 + 1] -= c[i_1] * items_bar
+        c_bar[i_1] -= items_bar * items_steps[i]
         d_bar[i_1] += items_bar
         x_bar = x_bar_1
     # numerics.py:352: x[-1] = d[-1]
@@ -128,15 +117,18 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     b_bar = np.zeros(p)
     d_bar = d_bar_1
     for i in reversed(range(p - 1)):
-        m = m_steps[i]
-        i_1 = 1 + i
+        items_1 = items_1_steps[i]
+        items_2 = items_2_steps[i]
+        i_1 = i + 1
+        # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
+        items = lower[i]
+        m = diagonal[i_1] - items * items_1
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
         d_bar_2 = d_bar.copy()
         d_bar_2[i_1] = 0.0
         ratio_bar = d_bar[i_1] / m
-        negated_bar = -items_steps[i]
-        difference = i_1 - 1
-        d_bar_2[difference] += negated_bar * ratio_bar
+        negated_bar = -items
+        d_bar_2[i] += negated_bar * ratio_bar
         b_bar[i_1] += ratio_bar
         # numerics.py:348: if i < n - 1:
         cond = cond_steps[i]
@@ -153,12 +145,12 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
             upper_bar_1 = np.zeros(k)
             m_bar = 0.0
         upper_bar += upper_bar_1
-        m_bar = m_bar - ratio_2_steps[i] * ratio_bar
+        m_bar = m_bar - (b[i_1] - items * items_2) / m * ratio_bar
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
-        difference_bar = -ratio_bar * items_2_steps[i] - m_bar * items_1_steps[i]
+        difference_bar = -ratio_bar * items_2 - m_bar * items_1
         c_bar_1 = c_bar.copy()
-        c_bar_1[difference] += negated_bar * m_bar
-        lower_bar[difference] += difference_bar
+        c_bar_1[i] += negated_bar * m_bar
+        lower_bar[i] += difference_bar
         diagonal_bar[i_1] += m_bar
         c_bar = c_bar_1
         d_bar = d_bar_2
@@ -176,4 +168,4 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     return x, (lower_bar, diagonal_bar_1, upper_bar_1, b_bar_1)
 
 
-# s2s digest: b3787effa643ca60
+# s2s digest: 9139e9a6b2920c50

@@ -27,20 +27,12 @@ def ising_value_and_grad(field: float, spins):
 
     # physics.py:148: for i in range(n):
     energy = 0.0
-    items_steps = np.empty(n)
-    items_1_steps = np.empty(n)
-    i_steps = np.empty(n, dtype=int)
     for i in range(n):
         # physics.py:149: energy -= spins[i] * spins[(i + 1) % n]
         items = spins[i]
-        sum_1 = i + 1
-        items_1 = spins[sum_1 % n]
-        energy -= items * items_1
+        energy -= items * spins[(i + 1) % n]
         # physics.py:150: energy -= field * spins[i]
         energy -= field * items
-        items_steps[i] = items
-        items_1_steps[i] = items_1
-        i_steps[i] = sum_1
 
     # Backward, from the return value to the arguments.
     # physics.py:148: for i in range(n):
@@ -48,14 +40,15 @@ def ising_value_and_grad(field: float, spins):
     spins_bar = np.zeros(n)
     field_bar = 0.0
     for i in reversed(range(n)):
-        items = items_steps[i]
         # physics.py:150: energy -= field * spins[i]
+        items = spins[i]
         field_bar = field_bar - items
         # physics.py:149: energy -= spins[i] * spins[(i + 1) % n]
-        spins_bar[i_steps[i] % n] -= items
-        spins_bar[i] += operand - items_1_steps[i]
+        remainder = (i + 1) % n
+        spins_bar[remainder] -= items
+        spins_bar[i] += operand - spins[remainder]
 
     return energy, (field_bar, spins_bar)
 
 
-# s2s digest: 219e032a83e6e909
+# s2s digest: ffbf25fbe5ce7c28

@@ -23,14 +23,13 @@ def mandelbrot_value_and_grad(re: float, im: float):
         (re_bar, im_bar): float64[], float64[]
     """
     # physics.py:206: for n in range(20):
-    n = 0
     return_1 = False
     carry = 0.0
     x = 0.0
     y = 0.0
     x_steps = [x]
     y_steps = [y]
-    while (not return_1) & (n < 20):
+    for n in range(20):
         # physics.py:207: x, y = x * x - y * y + re, 2 * x * y + im
         x_1 = x * x - y * y + re
         y = 2.0 * x * y + im
@@ -41,10 +40,11 @@ def mandelbrot_value_and_grad(re: float, im: float):
             carry = n + 1.0 / np.log(x_1 * x_1 + y * y)
         else:
             carry = 0.0
-        n = n + 1
         x_steps.append(x_1)
         y_steps.append(y)
         x = x_1
+        if return_1:
+            break
     if return_1:
         value = carry
     else:
@@ -100,4 +100,4 @@ def mandelbrot_value_and_grad(re: float, im: float):
     return value, (re_bar, im_bar)
 
 
-# s2s digest: 03de5d889e8ca49d
+# s2s digest: a32b8ebd8d550700

@@ -27,49 +27,46 @@ def nbody_value_and_grad(positions, masses):
 
     # physics.py:118: for i in range(len(masses)):
     energy = 0.0
-    items_steps = np.empty(k)
     for i in range(k):
+        # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
+        items = positions[i]
         # physics.py:121: energy -= masses[i] * masses[j] / distance
-        items = masses[i]
+        items_1 = masses[i]
         # physics.py:119: for j in range(i):
         for j in range(i):
             # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
-            difference = positions[i] - positions[j]
+            difference = items - positions[j]
             distance = np.linalg.norm(difference)
             # physics.py:121: energy -= masses[i] * masses[j] / distance
-            energy = energy - items * masses[j] / distance
-        items_steps[i] = items
+            energy = energy - items_1 * masses[j] / distance
 
     # Backward, from the return value to the arguments.
     # physics.py:118: for i in range(len(masses)):
     positions_bar = np.zeros((n, m))
     masses_bar = np.zeros(k)
     for i in reversed(range(k)):
+        # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
+        items = positions[i]
         # physics.py:119: for j in range(i):
-        difference_steps = []
-        items_steps_1 = []
         distance_steps = []
         for j in range(i):
             # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
-            difference = positions[i] - positions[j]
+            difference = items - positions[j]
             distance_steps.append(np.linalg.norm(difference))
-            # physics.py:121: energy -= masses[i] * masses[j] / distance
-            items_steps_1.append(masses[j])
-            difference_steps.append(difference)
         # physics.py:119: for j in range(i):
-        items = items_steps[i]
+        operand = masses[i]
         positions_bar_1 = np.zeros((n, m))
         masses_bar_1 = np.zeros(k)
-        for j in reversed(range(len(difference_steps))):
-            items_steps_1_row = items_steps_1[j]
+        for j in reversed(range(len(distance_steps))):
             distance = distance_steps[j]
             # physics.py:121: energy -= masses[i] * masses[j] / distance
             ratio_bar = -1.0 / distance
-            masses_bar_1[j] += items * ratio_bar
-            masses_bar_1[i] += ratio_bar * items_steps_1_row
+            items_1 = masses[j]
+            masses_bar_1[j] += operand * ratio_bar
+            masses_bar_1[i] += ratio_bar * items_1
             # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
-            ratio_bar = -items * items_steps_1_row / distance * ratio_bar / distance
-            product_bar = ratio_bar * difference_steps[j]
+            ratio_bar = -operand * items_1 / distance * ratio_bar / distance
+            product_bar = ratio_bar * (items - positions[j])
             positions_bar_1[j] -= product_bar
             positions_bar_1[i] += product_bar
         positions_bar += positions_bar_1
@@ -78,4 +75,4 @@ def nbody_value_and_grad(positions, masses):
     return energy, (positions_bar, masses_bar)
 
 
-# s2s digest: a3587bbe05494863
+# s2s digest: 758d02090301cce3

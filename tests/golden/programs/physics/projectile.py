@@ -30,7 +30,6 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     # physics.py:19: vx_new = vx - dt * drag * v * vx
     product = 0.05 * drag
     # physics.py:17: while True:
-    return_1 = False
     carry = 0.0
     x = 0.0
     y = 0.0
@@ -38,7 +37,7 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     vy_steps = []
     vx_steps = []
     x_steps = []
-    while np.logical_not(return_1):
+    while True:
         y_steps.append(y)
         vy_steps.append(vy)
         vx_steps.append(vx)
@@ -54,18 +53,17 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         # physics.py:22: y_new = y + dt * vy_new
         y_new = y + 0.05 * vy_new
         # physics.py:23: if y_new < 0.0:
-        return_1 = y_new < 0.0
-        if return_1:
+        if y_new < 0.0:
             # physics.py:24: fraction = y / (y - y_new)
             fraction = y / (y - y_new)
             # physics.py:25: return x + fraction * (x_new - x)
             carry = x + fraction * (x_new - x)
-        else:
-            vx = vx_new
-            vy = vy_new
-            x = x_new
-            y = y_new
-            carry = 0.0
+            break
+        vx = vx_new
+        vy = vy_new
+        x = x_new
+        y = y_new
+        carry = 0.0
 
     # Backward, from the return value to the arguments.
     # physics.py:17: while True:
@@ -144,4 +142,4 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     return carry, (speed_bar, angle_bar, drag_bar)
 
 
-# s2s digest: 9a997d389092b18f
+# s2s digest: 58241d5836972f70

@@ -29,13 +29,10 @@ def spring_chain_vjp(x, stiffness, y_bar):
     # physics.py:174: force = np.zeros_like(x)
     force = np.zeros(n)
     # physics.py:175: for i, k in enumerate(stiffness):
-    i_steps = np.empty(m, dtype=int)
-    stretch_steps = np.empty(m)
     k_steps = np.empty(m)
     for i in range(m):
         # physics.py:176: stretch = x[i + 1] - x[i] - 1.0
-        sum_1 = i + 1
-        stretch = x[sum_1] - x[i] - 1.0
+        stretch = x[i + 1] - x[i] - 1.0
         # physics.py:177: if stretch < 0.0:
         k = stiffness[i]
         if stretch < 0.0:
@@ -45,9 +42,7 @@ def spring_chain_vjp(x, stiffness, y_bar):
         product = k * stretch
         force[i] += product
         # physics.py:180: force[i + 1] -= k * stretch
-        force[sum_1] -= product
-        i_steps[i] = sum_1
-        stretch_steps[i] = stretch
+        force[i + 1] -= product
         k_steps[i] = k
 
     # Backward, from the return value to the arguments.
@@ -55,10 +50,10 @@ def spring_chain_vjp(x, stiffness, y_bar):
     x_bar = np.zeros(n)
     stiffness_bar = np.empty(m)
     for i in reversed(range(m)):
-        i_1 = i_steps[i]
-        stretch = stretch_steps[i]
+        # physics.py:176: stretch = x[i + 1] - x[i] - 1.0
+        stretch = x[i + 1] - x[i] - 1.0
         # physics.py:180: force[i + 1] -= k * stretch
-        items_bar = y_bar[i_1]
+        items_bar = y_bar[i + 1]
         # physics.py:179: force[i] += k * stretch
         difference_bar = y_bar[i] - items_bar
         stretch_bar = k_steps[i] * difference_bar
@@ -69,10 +64,10 @@ def spring_chain_vjp(x, stiffness, y_bar):
             k_bar = 10.0 * k_bar
         # physics.py:176: stretch = x[i + 1] - x[i] - 1.0
         x_bar[i] -= stretch_bar
-        x_bar[i_1] += stretch_bar
+        x_bar[i + 1] += stretch_bar
         stiffness_bar[i] = k_bar
 
     return force, (x_bar, stiffness_bar)
 
 
-# s2s digest: a4d29e6fefb6d929
+# s2s digest: 839ca25f575a8047

@@ -22,80 +22,49 @@ def break_of_the_outer_value_and_grad(a):
     n, m = a.shape
 
     # ranges.py:146: for row in a:
-    carry = 0
     break_1 = False
     total = 0.0
-    total_steps = []
-    row_steps = []
-    while True:
-        opposite_break_1 = np.logical_not(break_1)
-        if opposite_break_1:
-            cond = carry < n
-        else:
-            cond = opposite_break_1
-        if not cond:
-            break
-        total_steps.append(total)
-        row = a[carry]
+    steps_steps = []
+    break_1_steps = []
+    for i in range(n):
+        row = a[i]
         # ranges.py:147: for value in row:
-        carry_1 = 0
+        steps = 0
         break_1 = False
-        while True:
-            opposite_break_1 = np.logical_not(break_1)
-            if opposite_break_1:
-                cond = carry_1 < m
-            else:
-                cond = opposite_break_1
-            if not cond:
-                break
-            value = row[carry_1]
+        for j in range(m):
+            steps += 1
+            value = row[j]
             # ranges.py:148: total += value**2
             total = total + value**2
             # ranges.py:149: if total > 1.0:
             break_1 = total > 1.0
-            carry_1 = carry_1 + 1
+            if break_1:
+                break
         if not break_1:
             # ranges.py:152: total += 0.1 * row[0]
             total = total + 0.1 * row[0]
-        carry = carry + 1
-        row_steps.append(row)
+        steps_steps.append(steps)
+        break_1_steps.append(break_1)
+        if break_1:
+            break
 
     # Backward, from the return value to the arguments.
     # ranges.py:146: for row in a:
     a_bar = np.zeros((n, m))
-    for i in reversed(range(len(total_steps))):
+    for i in reversed(range(len(steps_steps))):
+        row = a[i]
+        steps_1 = steps_steps[i]
         # ranges.py:147: for value in row:
-        row = row_steps[i]
-        carry = 0
-        break_1 = False
-        total_1 = total_steps[i]
-        value_steps = []
-        while True:
-            opposite_break_1 = np.logical_not(break_1)
-            if opposite_break_1:
-                cond = carry < m
-            else:
-                cond = opposite_break_1
-            if not cond:
-                break
-            value = row[carry]
-            # ranges.py:148: total += value**2
-            total_1 = total_1 + value**2
-            # ranges.py:149: if total > 1.0:
-            break_1 = total_1 > 1.0
-            carry = carry + 1
-            value_steps.append(value)
-        # ranges.py:147: for value in row:
-        if break_1:
+        if break_1_steps[i]:
             row_bar = np.zeros(row.shape)
         else:
             # ranges.py:152: total += 0.1 * row[0]
             row_bar = np.zeros(row.shape)
             row_bar[0] = 0.1
         row_bar_1 = np.zeros(m)
-        for j in reversed(range(len(value_steps))):
-            # ranges.py:147: for value in row:
-            value_bar = 2.0 * value_steps[j]
+        for j in reversed(range(steps_1)):
+            value = row[j]
+            value_bar = 2.0 * value
             row_bar_1[j] += value_bar
         row_bar = row_bar + row_bar_1
         # ranges.py:146: for row in a:
@@ -104,4 +73,4 @@ def break_of_the_outer_value_and_grad(a):
     return total, a_bar
 
 
-# s2s digest: 7d2a4cb252e0bcaf
+# s2s digest: 30e831c1dbab7bd8

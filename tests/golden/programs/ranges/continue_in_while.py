@@ -20,7 +20,6 @@ def continue_in_while_value_and_grad(x: float) -> tuple[float, float]:
     """
     # ranges.py:210: while k < 12:
     total = 0.0
-    k_steps = []
     for k in range(12):
         # ranges.py:211: k += 1
         k_1 = k + 1
@@ -28,21 +27,22 @@ def continue_in_while_value_and_grad(x: float) -> tuple[float, float]:
         if not x * k_1 % 2.0 > 1.0:
             # ranges.py:214: total += x * k
             total += x * k_1
-        k_steps.append(k_1)
 
     # Backward, from the return value to the arguments.
     # ranges.py:210: while k < 12:
     x_bar = 0.0
-    for k in reversed(k_steps):
+    for k in reversed(range(max(12, 0))):
+        # ranges.py:211: k += 1
+        k_1 = k + 1
         # ranges.py:212: if x * k % 2.0 > 1.0:
-        if x * k % 2.0 > 1.0:
+        if x * k_1 % 2.0 > 1.0:
             x_bar_1 = 0.0
         else:
             # ranges.py:214: total += x * k
-            x_bar_1 = float(k)
+            x_bar_1 = float(k_1)
         x_bar += x_bar_1
 
     return total, x_bar
 
 
-# s2s digest: 8f2f36272305d87d
+# s2s digest: 7a10e1917dd3d77c

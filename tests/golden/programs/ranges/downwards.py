@@ -24,13 +24,10 @@ def downwards_value_and_grad(xs):
     # ranges.py:39: for i in range(len(xs) - 1, -1, -1):
     i = n - 1
     total = 0.0
-    items_steps = np.empty(n)
-    for j in range(n):
+    for _ in range(n):
         # ranges.py:40: total = 0.7 * total + xs[i] ** 2
-        items = xs[i]
-        total = 0.7 * total + items**2
+        total = 0.7 * total + xs[i] ** 2
         i = i - 1
-        items_steps[j] = items
 
     # Backward, from the return value to the arguments.
     # ranges.py:39: for i in range(len(xs) - 1, -1, -1):
@@ -40,10 +37,10 @@ def downwards_value_and_grad(xs):
     for i in reversed(range(n)):
         i_1 = operand - i
         # ranges.py:40: total = 0.7 * total + xs[i] ** 2
-        xs_bar[i_1] += 2.0 * items_steps[i] * total_bar
+        xs_bar[i_1] += 2.0 * xs[i_1] * total_bar
         total_bar = 0.7 * total_bar
 
     return total, xs_bar
 
 
-# s2s digest: 485f11a6d386e810
+# s2s digest: c170b4676b1e9a8e

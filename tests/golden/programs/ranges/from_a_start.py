@@ -35,13 +35,11 @@ def from_a_start_value_and_grad(x: float, first: int, last: int) -> tuple[float,
     for i in reversed(range(len(total_steps))):
         k = first + i
         # ranges.py:28: total = math.sin(total) + x * k
-        total_bar_1 = total_bar * math.cos(total_steps[i])
-        # ranges.py:27: for k in range(first, last):
         x_bar += total_bar * k
-        total_bar = total_bar_1
+        total_bar = total_bar * math.cos(total_steps[i])
     x_bar += total_bar
 
     return total, x_bar
 
 
-# s2s digest: b2589331b42d5d29
+# s2s digest: ce945d1269c8e89b

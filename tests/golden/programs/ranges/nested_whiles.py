@@ -26,11 +26,11 @@ def nested_whiles_value_and_grad(x: float):
         y = x
         steps = 0
         while y > 1.0:
+            steps += 1
             # ranges.py:197: y *= 0.5
             y = y * 0.5
             # ranges.py:198: total += y
             total += y
-            steps += 1
         # ranges.py:199: x *= 1.7
         x = x * 1.7
         steps_steps.append(steps)
@@ -53,4 +53,4 @@ def nested_whiles_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: c0aa4047c0b27381
+# s2s digest: 09db748b700d2580

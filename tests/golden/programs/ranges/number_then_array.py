@@ -25,9 +25,8 @@ def number_then_array_value_and_grad(xs):
     total = 0.0 + xs * 0.0
     # ranges.py:135: for k in range(6):
     for i in range(5):
-        sum_1 = i + 1
         # ranges.py:136: total = total * 0.5 + xs * k
-        total = total * 0.5 + xs * sum_1
+        total = total * 0.5 + xs * (i + 1)
     # ranges.py:137: return np.sum(total**2)
     value = np.sum(total**2)
 
@@ -36,14 +35,12 @@ def number_then_array_value_and_grad(xs):
     total_bar = 2.0 * total
     xs_bar = np.zeros(n)
     for i in reversed(range(5)):
-        k = 1 + i
+        k = i + 1
         # ranges.py:136: total = total * 0.5 + xs * k
-        total_bar_1 = 0.5 * total_bar
-        # ranges.py:135: for k in range(6):
         xs_bar += k * total_bar
-        total_bar = total_bar_1
+        total_bar = 0.5 * total_bar
 
     return value, xs_bar
 
 
-# s2s digest: e6b2a3ec3b440f2b
+# s2s digest: 398c8de77e5bc564

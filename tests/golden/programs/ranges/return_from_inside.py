@@ -26,50 +26,31 @@ def return_from_inside_value_and_grad(a, limit: float):
         raise ValueError("expected a: f64[n, m], limit: float")
 
     # ranges.py:164: for row in a:
-    carry = 0
     return_1 = False
-    carry_1 = 0.0
+    carry = 0.0
     total = 0.0
     total_steps = []
-    row_steps = []
-    while True:
-        opposite_return_1 = np.logical_not(return_1)
-        if opposite_return_1:
-            cond = carry < n
-        else:
-            cond = opposite_return_1
-        if not cond:
-            break
+    for i in range(n):
         total_steps.append(total)
-        row = a[carry]
+        row = a[i]
         # ranges.py:165: for value in row:
-        carry_1 = 0
         return_1 = False
-        carry_2 = 0.0
-        while True:
-            opposite_return_1 = np.logical_not(return_1)
-            if opposite_return_1:
-                cond = carry_1 < m
-            else:
-                cond = opposite_return_1
-            if not cond:
-                break
-            value = row[carry_1]
+        carry = 0.0
+        for j in range(m):
+            value = row[j]
             # ranges.py:166: total += value
             total = total + value
             # ranges.py:167: if total > limit:
             return_1 = total > limit
             if return_1:
                 # ranges.py:168: return total * value
-                carry_2 = total * value
-            else:
-                carry_2 = 0.0
-            carry_1 = carry_1 + 1
-        carry = carry + 1
-        row_steps.append(row)
-        carry_1 = carry_2
+                carry = total * value
+                break
+            carry = 0.0
+        if return_1:
+            break
     if return_1:
-        value = carry_1
+        value = carry
     else:
         # ranges.py:169: return -total
         value = -total
@@ -85,35 +66,23 @@ def return_from_inside_value_and_grad(a, limit: float):
     a_bar = np.zeros((n, m))
     carry = cond_bar
     for i in reversed(range(len(total_steps))):
+        row = a[i]
         # ranges.py:165: for value in row:
-        row = row_steps[i]
-        carry_2 = 0
-        return_1 = False
         total = total_steps[i]
-        value_steps = []
         total_steps_1 = []
-        while True:
-            opposite_return_1 = np.logical_not(return_1)
-            if opposite_return_1:
-                cond = carry_2 < m
-            else:
-                cond = opposite_return_1
-            if not cond:
-                break
-            value_1 = row[carry_2]
+        for j in range(m):
+            value_1 = row[j]
             # ranges.py:166: total += value
             total = total + value_1
             # ranges.py:167: if total > limit:
-            return_1 = total > limit
-            carry_2 = carry_2 + 1
-            value_steps.append(value_1)
             total_steps_1.append(total)
-        # ranges.py:165: for value in row:
+            if total > limit:
+                break
         row_bar = np.zeros(m)
-        for j in reversed(range(len(value_steps))):
+        for j in reversed(range(len(total_steps_1))):
             total = total_steps_1[j]
+            value_1 = row[j]
             # ranges.py:167: if total > limit:
-            value_1 = value_steps[j]
             if total > limit:
                 # ranges.py:168: return total * value
                 value_bar = total * carry
@@ -134,4 +103,4 @@ def return_from_inside_value_and_grad(a, limit: float):
     return value, (a_bar, 0.0)
 
 
-# s2s digest: 3530e7147aeefc0f
+# s2s digest: 44d2dfe4a94a3f8f

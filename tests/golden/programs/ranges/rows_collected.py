@@ -38,7 +38,6 @@ def rows_collected_vjp(a, y_bar):
     # ranges.py:239: return np.stack([np.tanh(row) / np.sum(row) for row in a])
     a_bar = np.empty((n, m))
     for i in reversed(range(n)):
-        # ranges.py:239: return np.stack([np.tanh(row) / np.sum(row) for row in a])
         ratio_bar = y_bar[i] / total_a_row_steps[i]
         product_bar = ratio_bar * (1.0 - np.tanh(a[i]) ** 2)
         a_bar[i] = product_bar - outs[i] @ ratio_bar
@@ -46,4 +45,4 @@ def rows_collected_vjp(a, y_bar):
     return value, a_bar
 
 
-# s2s digest: a6f35eb11329055d
+# s2s digest: c2fe20d2f2f362a1

@@ -35,10 +35,9 @@ def traced_bound_value_and_grad(x: float, n: int) -> tuple[float, float]:
         # ranges.py:16: total += x * total * 0.1 + k
         product_bar = 0.1 * total_bar
         total_bar += x * product_bar
-        # ranges.py:15: for k in range(n):
         x_bar += product_bar * total_1
 
     return total, x_bar
 
 
-# s2s digest: cdc823f93e292de1
+# s2s digest: 312d40d63dd43d8c

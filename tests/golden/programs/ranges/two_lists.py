@@ -45,7 +45,6 @@ def two_lists_value_and_grad(xs):
     speed_bar = 0.0
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        # ranges.py:226: for x in xs:
         position_bar += positions_bar[i]
         speed_bar += speeds_bar[i]
         # ranges.py:228: position = position + speed * x
@@ -57,4 +56,4 @@ def two_lists_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: c45c7e42b7612753
+# s2s digest: 7aba006498bcfa96

@@ -22,15 +22,16 @@ def while_else_value_and_grad(x: float) -> tuple[float, float]:
     break_1 = False
     n = 0
     steps = 0
-    while (not break_1) & (n < 10):
+    while n < 10:
+        steps += 1
         # ranges.py:179: x = x * 1.2 + 0.1
         x = x * 1.2 + 0.1
         # ranges.py:180: if x > 20.0:
         break_1 = x > 20.0
-        if not break_1:
-            # ranges.py:182: n += 1
-            n += 1
-        steps += 1
+        if break_1:
+            break
+        # ranges.py:182: n += 1
+        n += 1
     if not break_1:
         # ranges.py:184: x = 2.0 * x
         x = 2.0 * x
@@ -48,4 +49,4 @@ def while_else_value_and_grad(x: float) -> tuple[float, float]:
     return x, x_bar
 
 
-# s2s digest: 18468db47516eb0c
+# s2s digest: 6dc44a7298f3c69d

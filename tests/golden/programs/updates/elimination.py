@@ -32,18 +32,15 @@ def elimination_value_and_grad(x, a):
     b = a[:, :3] @ a[:, :3].T + 4.0 * np.eye(3)
     # updates.py:277: for k in range(3):
     b_steps = np.empty((3, 3, 3))
-    k_steps = np.empty(3, dtype=int)
     for i in range(3):
         b_steps[i] = b
         # updates.py:278: for i in range(k + 1, 3):
-        sum_1 = i + 1
         b = b.copy()
-        for i_1 in range(sum_1, 3):
+        for i_1 in range(i + 1, 3):
             # updates.py:279: factor = b[i, k] / b[k, k]
             factor = b[i_1, i] / b[i, i]
             # updates.py:280: b[i] -= factor * b[k]
             b[i_1] -= factor * b[i]
-        k_steps[i] = sum_1
     # updates.py:281: return np.log(np.abs(b[0, 0] * b[1, 1] * b[2, 2])) + np.sum(x**2)
     product = b[0, 0] * b[1, 1]
     product_1 = product * b[2, 2]
@@ -61,13 +58,12 @@ def elimination_value_and_grad(x, a):
     b_bar[0, 0] += product_bar * b[1, 1]
     # updates.py:277: for k in range(3):
     for k in reversed(range(3)):
-        k_1 = k_steps[k]
         # updates.py:278: for i in range(k + 1, 3):
         b = b_steps[k].copy()
         items_steps = []
         items_1_steps = []
         factor_steps = []
-        for i in range(k_1, 3):
+        for i in range(k + 1, 3):
             # updates.py:279: factor = b[i, k] / b[k, k]
             items = b[k, k]
             factor = b[i, k] / items
@@ -78,9 +74,10 @@ def elimination_value_and_grad(x, a):
             items_1_steps.append(items_1)
             factor_steps.append(factor)
         # updates.py:278: for i in range(k + 1, 3):
+        operand = k + 1
         b_bar = b_bar.copy()
         for i in reversed(range(len(items_steps))):
-            i_1 = k_1 + i
+            i_1 = operand + i
             # updates.py:280: b[i] -= factor * b[k]
             items_bar = b_bar[i_1]
             product_bar = items_bar @ items_1_steps[i]
@@ -97,4 +94,4 @@ def elimination_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 89494f85366f2fe4
+# s2s digest: abb3c434e4c65ed2

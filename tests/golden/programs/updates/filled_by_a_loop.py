@@ -30,12 +30,9 @@ def filled_by_a_loop_value_and_grad(x, a):
     # updates.py:64: out = np.empty(4)
     out = np.zeros(4)
     # updates.py:65: for i in range(4):
-    items_steps = np.empty(4)
     for i in range(4):
         # updates.py:66: out[i] = x[i] ** 2 + a[1, i]
-        items = x[i]
-        out[i] = items**2 + a[1:2][:, i][0]
-        items_steps[i] = items
+        out[i] = x[i] ** 2 + a[1:2][:, i][0]
     # updates.py:67: return np.prod(out)
     value = np.prod(out)
 
@@ -56,10 +53,10 @@ def filled_by_a_loop_value_and_grad(x, a):
         scatter_add_bar = np.zeros((1, k))
         scatter_add_bar[:, i] = items_bar
         a_bar[1:2] += scatter_add_bar
-        x_bar[i] += 2.0 * items_steps[i] * items_bar
+        x_bar[i] += 2.0 * x[i] * items_bar
         out_bar = out_bar_1
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: af618581396630fc
+# s2s digest: 7e2934c2c69e1e0f

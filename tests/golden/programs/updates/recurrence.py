@@ -30,10 +30,9 @@ def recurrence_value_and_grad(x, a):
     # updates.py:77: for i in range(1, len(x)):
     tanh_steps = np.empty(n - 1)
     for i in range(n - 1):
-        sum_1 = i + 1
         # updates.py:78: y[i] += 0.5 * np.tanh(y[i - 1])
-        tanh = np.tanh(y[sum_1 - 1])
-        y[sum_1] += 0.5 * tanh
+        tanh = np.tanh(y[i])
+        y[i + 1] += 0.5 * tanh
         tanh_steps[i] = tanh
     # updates.py:79: return np.sum(y**2)
     value = np.sum(y**2)
@@ -42,14 +41,13 @@ def recurrence_value_and_grad(x, a):
     # updates.py:77: for i in range(1, len(x)):
     y_bar = 2.0 * y
     for i in reversed(range(n - 1)):
-        i_1 = 1 + i
+        i_1 = i + 1
         # updates.py:78: y[i] += 0.5 * np.tanh(y[i - 1])
-        y_bar_1 = y_bar.copy()
-        y_bar_1[i_1 - 1] += 0.5 * y_bar[i_1] * (1.0 - tanh_steps[i] ** 2)
-        y_bar = y_bar_1
+        product_bar = 0.5 * y_bar[i_1] * (1.0 - tanh_steps[i] ** 2)
+        y_bar[i] += product_bar
     a_bar = np.zeros(a.shape)
 
     return value, (y_bar, a_bar)
 
 
-# s2s digest: 1f28359a400f5c15
+# s2s digest: 8ff9620a61255d88

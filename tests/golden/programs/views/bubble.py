@@ -33,15 +33,13 @@ def bubble_value_and_grad(x):
     for i in range(3):
         y_steps[i] = y
         # views.py:280: for j in range(3 - i):
-        operand = 3 - i
-        for j in range(operand):
+        for j in range(3 - i):
             # views.py:281: if y[j] > y[j + 1]:
             if y[j] > y[j + 1]:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                sum_1 = j + 1
                 y_1 = y.copy()
-                y_1[j] = y[sum_1]
-                y_1[sum_1] = y[j]
+                y_1[j] = y[j + 1]
+                y_1[j + 1] = y[j]
                 y = y_1
     # views.py:283: return y @ np.array([1.0, 2.0, 3.0, 4.0])
     value = y @ CONSTANT
@@ -51,35 +49,31 @@ def bubble_value_and_grad(x):
     y_bar = CONSTANT
     for i in reversed(range(3)):
         # views.py:280: for j in range(3 - i):
-        operand = 3 - i
         y = y_steps[i]
         above_steps = []
-        for j in range(operand):
+        for j in range(3 - i):
             # views.py:281: if y[j] > y[j + 1]:
             above = y[j] > y[j + 1]
             if above:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                sum_1 = j + 1
                 y_1 = y.copy()
-                y_1[j] = y[sum_1]
-                y_1[sum_1] = y[j]
+                y_1[j] = y[j + 1]
+                y_1[j + 1] = y[j]
                 y = y_1
             above_steps.append(above)
-        # views.py:280: for j in range(3 - i):
         for j in reversed(range(len(above_steps))):
             # views.py:281: if y[j] > y[j + 1]:
             if above_steps[j]:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                sum_1 = j + 1
                 y_bar_1 = y_bar.copy()
-                y_bar_1[sum_1] = 0.0
+                y_bar_1[j + 1] = 0.0
                 y_bar_2 = y_bar_1.copy()
                 y_bar_2[j] = 0.0
-                y_bar_2[j] += y_bar[sum_1]
-                y_bar_2[sum_1] += y_bar_1[j]
+                y_bar_2[j] += y_bar[j + 1]
+                y_bar_2[j + 1] += y_bar_1[j]
                 y_bar = y_bar_2
 
     return value, y_bar
 
 
-# s2s digest: d66d6457909ebcbf
+# s2s digest: f7b6bafe19bc9764

@@ -29,12 +29,9 @@ def state_in_a_matrix_value_and_grad(x):
     # views.py:216: path[0] = x
     path[0] = x
     # views.py:217: for t in range(7):
-    t_steps = np.empty(7, dtype=int)
     for i in range(7):
         # views.py:218: path[t + 1] = path[t] + 0.1 * np.array([path[t, 1], -path[t, 0]])
-        sum_1 = i + 1
-        path[sum_1] = path[i] + 0.1 * np.array([path[:, 1:][i][0], -path[:, :1][i][0]])
-        t_steps[i] = sum_1
+        path[i + 1] = path[i] + 0.1 * np.array([path[:, 1:][i][0], -path[:, :1][i][0]])
     # views.py:219: return path[-1, 0] * path[3, 1]
     value = path[7, 0] * path[3, 1]
 
@@ -45,11 +42,10 @@ def state_in_a_matrix_value_and_grad(x):
     path_bar[7, 0] += path[3, 1]
     # views.py:217: for t in range(7):
     for t in reversed(range(7)):
-        t_1 = t_steps[t]
         # views.py:218: path[t + 1] = path[t] + 0.1 * np.array([path[t, 1], -path[t, 0]])
         path_bar_1 = path_bar.copy()
-        path_bar_1[t_1] = 0.0
-        items_bar = path_bar[t_1]
+        path_bar_1[t + 1] = 0.0
+        items_bar = path_bar[t + 1]
         product_bar = 0.1 * items_bar
         scatter_add_bar = np.zeros((8, 1))
         scatter_add_bar[t] = -product_bar[1]
@@ -65,4 +61,4 @@ def state_in_a_matrix_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: cd689cab479c02ed
+# s2s digest: 56f92b5c4516b53f

@@ -1,0 +1,329 @@
+"""Steps of loops of the jaxpr: what is carried from one to the next, and its types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from s2s.control.user_functions import fits, same_kind
+from s2s.frontend.control_flow.growing import Growing
+from s2s.frontend.control_flow.iteration import Counter, Items, Rows, as_number
+from s2s.frontend.control_flow.merging import (
+    Unlike,
+    is_numeric,
+    is_same,
+    is_same_tree,
+    leaf_aval,
+    shown,
+)
+from s2s.frontend.control_flow.outcomes import End, without
+from s2s.frontend.control_flow.raising import refuse_handled
+from s2s.frontend.control_flow.state import MISSING, Contents, Recording, may_be_shared
+from s2s.ir.dtypes import promote
+from s2s.ir.jaxpr import ShapedArray, Var
+from s2s.numpy.array import TracedArray
+from s2s.trace import Builder, Tracer, appending_to, builder_in_force, tracer_of
+from s2s.tree import TreeDef, flatten, unflatten
+
+
+@dataclass(eq=False)
+class Carried:
+    """What one slot contributes to the carry: the leaves of its value that are numbers."""
+
+    structure: TreeDef
+    leaves: list[Any]
+    """As they are before the loop; ABSENT where the first step does not read them."""
+    avals: list[ShapedArray | None]
+    """The types of the leaves; None for what stays as it is."""
+
+    @classmethod
+    def of(cls, value: Any) -> Carried:
+        leaves, structure = flatten(value)
+        return cls(structure, leaves, [leaf_aval(v) if is_numeric(v) else None for v in leaves])
+
+    def filled(self, values: Sequence[Any]) -> Any:
+        """The value with others in place of its numbers."""
+        given = iter(values)
+        return unflatten(
+            self.structure,
+            [
+                next(given) if a is not None else v
+                for v, a in zip(self.leaves, self.avals, strict=True)
+            ],
+        )
+
+    @property
+    def numbers(self) -> list[tuple[Any, ShapedArray]]:
+        return [(v, a) for v, a in zip(self.leaves, self.avals, strict=True) if a is not None]
+
+
+@dataclass(eq=False)
+class Step:
+    """One trace of a step."""
+
+    builder: Builder
+    outcome: End
+    after: dict[int, Any]
+    counters: list[Any]
+    numbers: list[Var]
+    """The inputs for the carried leaves."""
+    xs: list[Var]
+    start: dict[int, Any] = field(default_factory=dict[int, Any])
+
+
+class Changed(Exception):
+    """The types or structure of the carry changed: trace the step again."""
+
+
+class Steps:
+    """The steps of a loop in the making: `for` over items, or `while` a test holds."""
+
+    def __init__(
+        self,
+        body: Callable[..., End],
+        names: Sequence[str],
+        items: Items | None = None,
+        test: Callable[[], Any] | None = None,
+    ) -> None:
+        outer = builder_in_force()
+        assert outer is not None
+        self.outer = outer
+        self.source = outer.source
+        self.body = body
+        self.items: Items | None = items
+        self.test = test
+        functions = [body, *([test] if test is not None else [])]
+        self.recording = Recording((*functions, *(items.functions if items is not None else ())))
+        self.carried: dict[int, Carried] = {}
+        self.fresh: set[int] = set()
+        self.growing: dict[int, Growing] = {}
+        self.sole = self.recording.sole_values(list)
+        self.sole_arrays = self.recording.sole_values(TracedArray)
+        for key, slot in self.recording.slots.items():
+            # An array may be changed in place (`x += y`), and then the variable stays what it is.
+            if slot.name in names and not _is_array(self.recording.before[key]):
+                self._carry(key)
+
+    def _carry(self, key: int) -> None:
+        value = self.recording.before[key]
+        if value is MISSING:
+            self.fresh.add(key)
+        else:
+            self.carried[key] = Carried.of(value)
+
+    # -- tracing --------------------------------------------------------------------------------
+
+    def settled(self) -> Step:
+        """Trace the step until what it carries is known, and of one type. Raises Unlike."""
+        while True:
+            step = self._trace()
+            try:
+                self._settle(step)
+            except Changed:
+                continue
+            return step
+
+    def _builder(self) -> Builder:
+        builder = Builder(self.source)
+        builder.array_names = self.outer.array_names
+        return builder
+
+    def _inputs(self, builder: Builder) -> tuple[list[Var], dict[int, Any]]:
+        """Inputs for the carried leaves, and what is in the slots at the beginning of a step."""
+        inputs: list[Var] = []
+        start: dict[int, Any] = {}
+        for key, carried in self.carried.items():
+            name = self.recording.slots[key].name
+            found: list[Tracer] = []
+            for leaf, a in carried.numbers:
+                own = leaf.variable.name if isinstance(leaf, Tracer) else None
+                var = Var(a, name if len(carried.leaves) == 1 else own)
+                inputs.append(var)
+                found.append(tracer_of(builder, var))
+                if a.shape and key not in self.sole_arrays and not self._is_contents(key):
+                    may_be_shared(found[-1], name)
+            start[key] = carried.filled(found)
+        for key in self.fresh:
+            start[key] = MISSING
+        for key, growing in self.growing.items():
+            start[key] = growing
+        return inputs, start
+
+    def _is_contents(self, key: int) -> bool:
+        return isinstance(self.recording.slots[key], Contents)
+
+    def _enter(self, start: dict[int, Any]) -> None:
+        for key, value in start.items():
+            self.recording.slots[key].write(value)
+
+    def _trace(self) -> Step:
+        builder = self._builder()
+        numbers, start = self._inputs(builder)
+        counters: list[Any] = []
+        xs: list[Var] = []
+        values: list[Any] = []
+        for source in self.items.sources if self.items is not None else ():
+            if isinstance(source, Counter):
+                a = leaf_aval(as_number(source.start))
+                var = Var(ShapedArray((), a.dtype, a.weak_type), None)
+                counters.append(var)
+            else:
+                assert isinstance(source, Rows)
+                a = leaf_aval(source.array)
+                var = Var(ShapedArray(a.shape[1:], a.dtype), None)
+                xs.append(var)
+            values.append(tracer_of(builder, var))
+        for growing in self.growing.values():
+            growing.begin(builder)
+        shared = [(value, value.variable) for value in values if value.variable in xs]
+        shared += [(array, array.variable) for array in self._rows() if isinstance(array, Tracer)]
+        with self.recording.active(), appending_to(builder):
+            try:
+                self._enter(start)
+                item = [self.items.build(values)] if self.items is not None else []
+                outcome = without(self.body(*item), "continue")
+                after = self.recording.read()
+                is_changed = any(array.variable is not var for array, var in shared)
+            except Exception as error:
+                refuse_handled(error)
+                raise
+            finally:
+                self.recording.restore()
+        if is_changed:
+            # A row shares its elements with the array: what is put into one is in both.
+            assert self.items is not None
+            self.items = self.items.by_index()
+            return self._trace()
+        for var in counters:
+            if var.name is not None and var.name.startswith("_"):
+                var.name = "i"
+        return Step(builder, outcome, after, counters, numbers, xs, start)
+
+    def _settle(self, step: Step) -> None:
+        """Raises Changed if the step must be traced again."""
+        before = self.recording.before
+        known = {*self.carried, *self.fresh, *self.growing}
+        new = [
+            key
+            for key in before
+            if key not in known
+            and step.after.get(key, before[key]) is not before[key]
+            and not self._is_unchanged(key, step)
+        ]
+        for key in new:
+            if not self._grow(key, step):
+                self._carry(key)
+        if new:
+            raise Changed
+        changed = False
+        for key, carried in list(self.carried.items()):
+            changed = self._settle_one(key, carried, step) or changed
+        if changed:
+            raise Changed
+
+    def _is_unchanged(self, key: int, step: Step) -> bool:
+        slot = self.recording.slots[key]
+        if not isinstance(slot, Contents):
+            return False
+        return is_same_tree(self.recording.before[key], step.after[key])
+
+    def _grow(self, key: int, step: Step) -> bool:
+        """Whether the slot is a list to which each step appends; it is from now on `growing`."""
+        slot = self.recording.slots[key]
+        if not isinstance(slot, Contents) or not isinstance(slot.owner, list):
+            return False
+        owner = cast("list[Any]", slot.owner)
+        old: list[Any] = self.recording.before[key]
+        new: list[Any] = step.after[key]
+        if len(new) <= len(old) or not all(a is b for a, b in zip(old, new, strict=False)):
+            return False
+        holders = [k for k, cell in self.sole.items() if cell is owner]
+        if len(holders) != 1:
+            raise Unlike("a list grows in it, which is used under several names")
+        self.growing[holders[0]] = Growing(owner)
+        del self.recording.slots[key], self.recording.before[key]
+        return True
+
+    def _settle_one(self, key: int, carried: Carried, step: Step) -> bool:
+        slot = self.recording.slots[key]
+        value = step.after.get(key, step.start[key])
+        if value is MISSING:
+            raise Unlike(f"`{slot.name}` has no value at the end of a step")
+        leaves, structure = flatten(value)
+        unread = not any(var in _read(step) for var in self._vars_of(key, step))
+        if structure != carried.structure:
+            if unread and not isinstance(slot, Contents):
+                return self._drop(key)
+            raise Unlike(f"{slot.name} changes its structure from one step to the next")
+        changed = False
+        for i, (old, a, new) in enumerate(zip(carried.leaves, carried.avals, leaves, strict=True)):
+            if a is None:
+                if not is_same(old, new):
+                    if is_numeric(new) or not unread:
+                        raise Unlike(f"{slot.name} changes from {old!r} to another kind of value")
+                    return self._drop(key)
+                continue
+            if not is_numeric(new):
+                raise Unlike(f"{slot.name} changes to {new!r}")
+            end = leaf_aval(new)
+            wanted = _promoted(old, a, end)
+            if not fits(wanted, end):
+                if unread and not isinstance(slot, Contents):
+                    return self._drop(key)
+                raise Unlike(
+                    f"`{slot.name}` changes its type from {shown(a)} to {shown(end)} from one step "
+                    "to the next"
+                )
+            if not same_kind(a, wanted):
+                carried.avals[i] = wanted
+                changed = True
+        return changed
+
+    def _drop(self, key: int) -> bool:
+        """Each step gives the variable a new value before it reads it."""
+        del self.carried[key]
+        self.fresh.add(key)
+        return True
+
+    def _vars_of(self, key: int, step: Step) -> list[Var]:
+        start = 0
+        for other, carried in self.carried.items():
+            size = len(carried.numbers)
+            if other == key:
+                return step.numbers[start : start + size]
+            start += size
+        return []
+
+    def _length(self) -> Any:
+        return None if self.items is None else self.items.length
+
+    def _rows(self) -> list[Any]:
+        sources = self.items.sources if self.items is not None else ()
+        return [source.array for source in sources if isinstance(source, Rows)]
+
+
+def _promoted(old: Any, start: ShapedArray, end: ShapedArray) -> ShapedArray:
+    """The type of a carried Python scalar that a step turns into `end`."""
+    if not start.weak_type or end.shape:
+        return start
+    dtype, weak = promote((start.dtype, True), (end.dtype, end.weak_type))
+    if start.dtype.kind == "f" and dtype.itemsize < start.dtype.itemsize:
+        if isinstance(old, Tracer) or dtype.type(old) != old:
+            return start
+    return ShapedArray((), dtype, weak)
+
+
+def _read(step: Step) -> set[Any]:
+    """The variables that the equations of a step read."""
+    found = {atom for eqn in step.builder.eqns for atom in eqn.invars if isinstance(atom, Var)}
+    ends = list(step.after.values())
+    if step.outcome is not None:
+        ends += [step.outcome.value, *step.outcome.jumps.values()]
+    leaves = [leaf for value in ends for leaf in flatten(value)[0]]
+    found.update(leaf.variable for leaf in leaves if isinstance(leaf, Tracer))
+    return found
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, Tracer) and bool(value.aval.shape)
