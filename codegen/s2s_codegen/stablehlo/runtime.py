@@ -329,28 +329,36 @@ def read_module(program: Program) -> ModuleContents:
             module.operation.verify()
         except (mlir.ir.MLIRError, RuntimeError) as error:
             raise ValueError(str(error)) from error
-        calls: list[str] = []
-        foreign: list[str] = []
+        try:
+            return _contents(mlir, module)
+        except RuntimeError as error:
+            # What was damaged may be verified all the same: a name, say, that is not UTF-8.
+            raise ValueError(str(error)) from error
 
-        def visit(operation: Any) -> Any:
-            if operation.name.partition(".")[0] not in _DIALECTS:
-                foreign.append(operation.name)
-            if operation.name == "stablehlo.custom_call":
-                calls.append(_called(mlir, operation))
-            return mlir.ir.WalkResult.ADVANCE
 
-        module.operation.walk(visit)
-        if foreign:
-            raise ValueError(f"{foreign[0]} is no operation of StableHLO")
-        text = module.operation.get_asm(enable_debug_info=True)
-        inputs: list[str] = []
-        outputs: list[str] = []
-        for operation in module.body.operations:
-            if isinstance(operation, mlir.func.FuncOp) and operation.name.value == "main":
-                inputs = list(map(str, operation.type.inputs))
-                outputs = list(map(str, operation.type.results))
-        attributes = _string_attributes(mlir, module.operation)
-        return ModuleContents(text, attributes, calls, inputs, outputs)
+def _contents(mlir: Any, module: Any) -> ModuleContents:
+    calls: list[str] = []
+    foreign: list[str] = []
+
+    def visit(operation: Any) -> Any:
+        if operation.name.partition(".")[0] not in _DIALECTS:
+            foreign.append(operation.name)
+        if operation.name == "stablehlo.custom_call":
+            calls.append(_called(mlir, operation))
+        return mlir.ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    if foreign:
+        raise ValueError(f"{foreign[0]} is no operation of StableHLO")
+    text = module.operation.get_asm(enable_debug_info=True)
+    inputs: list[str] = []
+    outputs: list[str] = []
+    for operation in module.body.operations:
+        if isinstance(operation, mlir.func.FuncOp) and operation.name.value == "main":
+            inputs = list(map(str, operation.type.inputs))
+            outputs = list(map(str, operation.type.results))
+    attributes = _string_attributes(mlir, module.operation)
+    return ModuleContents(text, attributes, calls, inputs, outputs)
 
 
 def _called(mlir: Any, operation: Any) -> str:
@@ -425,10 +433,7 @@ def _string_attributes(mlir: Any, operation: Any) -> dict[str, str]:
             string = mlir.ir.StringAttr(attribute)
         except ValueError:  # it is no string
             continue
-        try:
-            found[name] = string.value
-        except RuntimeError as error:
-            raise ValueError(f"the attribute {name} is not UTF-8") from error
+        found[name] = string.value
     return found
 
 

@@ -124,5 +124,5 @@ def test_attributes_that_are_no_text_are_refused() -> None:
     version = artifact.signature.version.encode()
     data = artifact.to_bytes()
     assert data.count(version + b"\0") == 1
-    with pytest.raises(ValueError, match=r"the attribute s2s.version is not UTF-8"):
+    with pytest.raises(ValueError, match="conversion error"):
         read_module(data.replace(version + b"\0", b"\xff" * len(version) + b"\0"))

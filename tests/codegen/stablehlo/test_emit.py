@@ -13,7 +13,6 @@ from s2s.passes.linearize import vjp
 from s2s.passes.pipeline import optimise
 from s2s.trace import evaluate, make
 from s2s_codegen.stablehlo.compile import compile_jaxpr
-from s2s_codegen.stablehlo.runtime import runtime
 from tests.control.programs import POINTS, PROGRAMS, traced
 from tests.samples import SAMPLES, Sample, types
 
@@ -26,7 +25,7 @@ products are contracted to fused ones.
 
 
 def by_xla(closed: ClosedJaxpr, arrays: Sequence[Any]) -> list[Any]:
-    return compile_jaxpr(closed, "sample", runtime())(arrays)
+    return compile_jaxpr(closed, "sample")(arrays)
 
 
 def assert_agree(found: Sequence[Any], expected: Sequence[Any], ulps: float = ULPS) -> None:
