@@ -206,11 +206,11 @@ def split_of(closed: ClosedJaxpr, unknown: Flags, forced: Flags, in_loop: bool) 
     """`partial_eval`, with each output that is `forced` among the unknown ones.
 
     `known` has the known outputs only: what is to be kept for the residuals is chosen later. What
-    a derivative computes at some cost and the function too is one value, which can be kept.
+    a derivative computes and the function too is one value, which can be kept.
     """
     token = _in_loop.set(in_loop)
     try:
-        split = partial_eval(cse(closed, cheap_too=False), unknown)
+        split = partial_eval(cse(closed), unknown)
     finally:
         _in_loop.reset(token)
     out_unknown = either(split.out_unknown, forced)

@@ -11,7 +11,7 @@ from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import Transpose
 
 
-def cse(closed: ClosedJaxpr, cheap_too: bool = True) -> ClosedJaxpr:
+def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
     """(xs -> ys)  ->  (xs -> ys)
 
     before:  { lambda ; x:f64[]. let a:f64[] = sin x; b:f64[] = sin x; c:f64[] = mul a b in (c,) }
@@ -19,7 +19,7 @@ def cse(closed: ClosedJaxpr, cheap_too: bool = True) -> ClosedJaxpr:
 
     Two equations are the same if their primitives (with parameters) and their operands are, in
     either order where the primitive is commutative. A cotangent that is the transpose of an
-    earlier product is written as that. Without `cheap_too`, what costs little may stand twice.
+    earlier product is written as that.
     """
     jaxpr = closed.jaxpr
     replaced: dict[Var, Var] = {}
@@ -32,7 +32,7 @@ def cse(closed: ClosedJaxpr, cheap_too: bool = True) -> ClosedJaxpr:
     for eqn in jaxpr.eqns:
         if replaced and not replaced.keys().isdisjoint(eqn.invars):
             eqn = _with_operands(eqn, [use(atom) for atom in eqn.invars])
-        if eqn.primitive.has_effect or (eqn.primitive.is_cheap and not cheap_too):
+        if eqn.primitive.has_effect:
             eqns.append(eqn)
             continue
         keys = [a.key() if isinstance(a, Literal) else a for a in eqn.invars]
