@@ -46,7 +46,6 @@ def pairwise_value_and_grad(points):
         for j in range(i + 1, n):
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
             r_steps.append(np.sqrt(np.sum((items - points[j]) ** 2)))
-        # dynamic.py:230: for j in range(i + 1, n):
         operand = i + 1
         points_bar_1 = np.zeros((n, m))
         for j in reversed(range(len(r_steps))):
@@ -67,4 +66,4 @@ def pairwise_value_and_grad(points):
     return energy, points_bar
 
 
-# s2s digest: 584181121f445c89
+# s2s digest: 84ba71c6ca9d3e00

@@ -40,7 +40,6 @@ def prefix_products_value_and_grad(xs):
     product_bar = 0.0
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        # dynamic.py:216: for x in xs:
         product_bar += 1.0
         # dynamic.py:217: product *= x
         xs_bar[i] = products_history[i] * product_bar
@@ -49,4 +48,4 @@ def prefix_products_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: 0ddd69666650c85e
+# s2s digest: b36595e7166ae23a

@@ -41,7 +41,6 @@ def count_positive_value_and_grad(xs):
     # Backward, from the return value to the arguments.
     # iteration.py:123: return total / count if count > 0 else 0.0
     if above:
-        # iteration.py:123: return total / count if count > 0 else 0.0
         total_bar = 1.0 / count
     else:
         total_bar = 0.0
@@ -60,4 +59,4 @@ def count_positive_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: ad153068481ff991
+# s2s digest: a633c4d49b884459

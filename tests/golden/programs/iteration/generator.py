@@ -30,10 +30,9 @@ def generator_value_and_grad(xs):
     # iteration.py:83: return sum(x**3 for x in xs)
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        # iteration.py:83: return sum(x**3 for x in xs)
         xs_bar[i] = 3.0 * xs[i] ** 2
 
     return total, xs_bar
 
 
-# s2s digest: ded97ea57a150864
+# s2s digest: 65659bcf4d10e344

@@ -34,13 +34,11 @@ def all_pairs_value_and_grad(xs, ys):
     ys_bar = np.zeros(m)
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        # language.py:91: return sum(x * y**2 for x in xs for y in ys)
         x = xs[i]
         carry = 0.0
         product_bar_steps = np.empty(m)
         for j in reversed(range(m)):
             y = ys[j]
-            # language.py:91: return sum(x * y**2 for x in xs for y in ys)
             carry += y**2
             product_bar_steps[j] = 2.0 * y * x
         ys_bar += product_bar_steps
@@ -49,4 +47,4 @@ def all_pairs_value_and_grad(xs, ys):
     return total, (xs_bar, ys_bar)
 
 
-# s2s digest: b9244b313d9c3c63
+# s2s digest: f6dc53c357070eba

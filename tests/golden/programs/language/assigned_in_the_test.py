@@ -43,7 +43,6 @@ def assigned_in_the_test_value_and_grad(x: float):
     total_bar = 1.0
     x_bar = 1.0
     for break_1 in reversed(break_steps):
-        # language.py:187: while (y := x * 0.5) > 0.1:
         if break_1:
             # language.py:191: total = total * 2.0
             total_bar = 2.0 * total_bar
@@ -57,4 +56,4 @@ def assigned_in_the_test_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: c849c0dc325b95d8
+# s2s digest: 5f65e34d001bb17b

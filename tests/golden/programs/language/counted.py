@@ -34,16 +34,13 @@ def counted_value_and_grad(x: float) -> tuple[float, float]:
     for k in reversed(range(10)):
         # language.py:351: add(x * k * 0.1)
         value = x * k * 0.1
-        # language.py:351: add(x * k * 0.1)
         if value > 0.5:
-            # language.py:351: add(x * k * 0.1)
             value_bar = 2.0 * value
         else:
             value_bar = -1.0
-        # language.py:350: for k in range(10):
         x_bar += 0.1 * value_bar * k
 
     return total, x_bar
 
 
-# s2s digest: 6ab6888c6f53cf28
+# s2s digest: 8d2576b8775a4b77

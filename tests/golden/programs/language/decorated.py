@@ -31,11 +31,10 @@ def decorated_value_and_grad(x: float):
     if above:
         x_bar = 0.0
     else:
-        # language.py:289: return capped(x) * coefficient(2) + squared(x)
         x_bar = 1.3333333333333333 * x
     x_bar = (1.0 + 1.0) * x + x_bar
 
     return value, x_bar
 
 
-# s2s digest: b942e1bfea398626
+# s2s digest: 149c82ab34086928

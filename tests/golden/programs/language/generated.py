@@ -49,20 +49,17 @@ def generated_value_and_grad(x: float) -> tuple[float, float]:
     # language.py:137: for value in halved_when_large(x, 3):
     value_bar = sum_bar * value_2
     if above_2:
-        # language.py:137: for value in halved_when_large(x, 3):
         value_bar = 0.5 * value_bar
     # language.py:138: total = total * 0.5 + value * value
     value_bar += (0.5 + 0.5) * value_1
     total_bar = 0.5 * 0.5
     # language.py:137: for value in halved_when_large(x, 3):
     if above_1:
-        # language.py:137: for value in halved_when_large(x, 3):
         value_bar = 0.5 * value_bar
     # language.py:138: total = total * 0.5 + value * value
     value_bar += 2.0 * total_bar * value
     # language.py:137: for value in halved_when_large(x, 3):
     if above:
-        # language.py:137: for value in halved_when_large(x, 3):
         x_bar = 0.5 * value_bar
     else:
         x_bar = value_bar
@@ -71,4 +68,4 @@ def generated_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: b397daa78022e57c
+# s2s digest: 455a2f23779e0a6e

@@ -47,14 +47,12 @@ def largest_of_all_value_and_grad(xs):
     chosen_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
         at_most = at_most_steps[i]
-        # language.py:110: return max(x * x for x in xs) * min(x + 1.0 for x in xs)
         chosen_bar_steps[i] = np.where(at_most, 0.0, extreme_bar)
         extreme_bar = np.where(at_most, extreme_bar, 0.0)
     extreme_bar_1 = extreme_1
     product_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
         at_least = at_least_steps[i]
-        # language.py:110: return max(x * x for x in xs) * min(x + 1.0 for x in xs)
         extreme_bar_1_1 = np.where(at_least, extreme_bar_1, 0.0)
         product_bar_steps[i] = 2.0 * xs[i + 1] * np.where(at_least, 0.0, extreme_bar_1)
         extreme_bar_1 = extreme_bar_1_1
@@ -65,4 +63,4 @@ def largest_of_all_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: ad59ec0de1ad31f0
+# s2s digest: 1db9eee0b7e48a17

@@ -45,7 +45,6 @@ def mean_of_history_value_and_grad(xs):
     # language.py:35: while np.sum(state) > 0.5:
     state_bar = np.zeros(n)
     for i in reversed(range(steps)):
-        # language.py:35: while np.sum(state) > 0.5:
         state_bar += sum_bar[i + 1]
         # language.py:36: state = state * 0.7
         state_bar = 0.7 * state_bar
@@ -54,4 +53,4 @@ def mean_of_history_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: dfffab04061e8da5
+# s2s digest: 0a061dda8cce1618

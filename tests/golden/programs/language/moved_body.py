@@ -41,10 +41,8 @@ def moved_body_value_and_grad(
     # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
     operand = sum_2 + sum_1
     if above:
-        # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
         cond_bar = position * operand
     else:
-        # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
         cond_bar = -operand
     # language.py:331: for _ in range(10):
     position_bar = cond_bar
@@ -58,4 +56,4 @@ def moved_body_value_and_grad(
     return value, (position_bar, velocity_bar)
 
 
-# s2s digest: fae221f1c099c8f6
+# s2s digest: 18a28e97f24af921

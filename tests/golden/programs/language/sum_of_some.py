@@ -33,9 +33,7 @@ def sum_of_some_value_and_grad(xs):
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         x = xs[i]
-        # language.py:83: return sum((k * x**2 for k, x in enumerate(xs) if x > 0.55 if k > 0), 1.0)
         if (x > 0.55) & (i > 0):
-            # language.py:83: return sum((k * x**2 for k, x in enumerate(xs) if x > 0.55 if k > 0), 1.0)
             cond_bar = 2.0 * x * i
         else:
             cond_bar = 0.0
@@ -44,4 +42,4 @@ def sum_of_some_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: 95fcacb1661102f3
+# s2s digest: 0ca856c8aadacbe9

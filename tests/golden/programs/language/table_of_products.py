@@ -51,20 +51,18 @@ def table_of_products_value_and_grad(xs, ys):
     xs_bar = np.zeros(n)
     ys_bar = np.empty(m)
     for i in reversed(range(m)):
-        # language.py:118: table = [[x * y for x in xs] for y in ys]
         outs_bar_1 = outs_bar[i]
         y = ys[i]
         carry = 0.0
         product_bar_steps = np.empty(n)
         for j in reversed(range(n)):
             row = outs_bar_1[j]
-            # language.py:118: table = [[x * y for x in xs] for y in ys]
-            product_bar_steps[j] = row * y
             carry += xs[j] * row
+            product_bar_steps[j] = row * y
         xs_bar += product_bar_steps
         ys_bar[i] = carry
 
     return value, (xs_bar, ys_bar)
 
 
-# s2s digest: 58c0755c9c75d90c
+# s2s digest: 229b13f1e16ef355

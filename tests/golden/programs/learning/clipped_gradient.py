@@ -58,7 +58,7 @@ def clipped_gradient_value_and_grad(w, rate: float):
         # learning.py:199: gradient = 3.0 * w
         gradient_1 = 3.0 * w
         # learning.py:203: w = w - rate * gradient
-        product_bar = w_bar @ gradient
+        rate_bar = rate_bar - w_bar @ gradient
         # learning.py:201: if norm > 1.0:
         gradient_bar = operand * w_bar
         if norm > 1.0:
@@ -71,10 +71,8 @@ def clipped_gradient_value_and_grad(w, rate: float):
         gradient_bar = gradient_bar + norm_bar / norm * gradient_1
         # learning.py:199: gradient = 3.0 * w
         w_bar += 3.0 * gradient_bar
-        # learning.py:198: for _ in range(6):
-        rate_bar = rate_bar - product_bar
 
     return value, (w_bar, rate_bar)
 
 
-# s2s digest: e10a945152d946ef
+# s2s digest: cdfc441832baa677

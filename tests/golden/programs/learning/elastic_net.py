@@ -42,7 +42,6 @@ def elastic_net_value_and_grad(w, x, y):
     w_bar = np.empty(n)
     for i in reversed(range(n)):
         w_row = w[i]
-        # learning.py:256: penalty = sum(abs(wi) + 0.5 * wi**2 for wi in w)
         w_bar[i] = 0.1 * (w_row + np.sign(w_row))
     # learning.py:255: residual = x @ w - y
     y_bar = -residual_bar
@@ -52,4 +51,4 @@ def elastic_net_value_and_grad(w, x, y):
     return value, (w_bar, x_bar, y_bar)
 
 
-# s2s digest: 60a5be2088c0cd36
+# s2s digest: 7243dc14543bbbf0

@@ -60,11 +60,10 @@ def hinge_value_and_grad(w, xs, ys):
         product_bar = y * margin_bar
         ys_bar[i] = margin_bar * product
         xs_bar[i] = product_bar * w
-        # learning.py:23: for x, y in zip(xs, ys):
         w_bar += product_bar * xs[i]
     w_bar = 0.02 * w + w_bar
 
     return value, (w_bar, xs_bar, ys_bar)
 
 
-# s2s digest: f16d609e0fc0f889
+# s2s digest: 917a1f7773861512

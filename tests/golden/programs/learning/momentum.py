@@ -62,17 +62,15 @@ def momentum_value_and_grad(x, rate: float, decay: float):
         velocity_bar += x_bar
         # learning.py:172: velocity = decay * velocity - rate * 0.1 * gradient
         gradient_bar = operand * velocity_bar
-        product_bar = velocity_bar @ gradient
+        rate_bar = rate_bar - 0.1 * (velocity_bar @ gradient)
         velocity_bar_1 = decay * velocity_bar
         decay_bar = decay_bar + velocity_bar @ velocity
         # learning.py:171: gradient = 4.0 * x * (x**2 - 1.0)
         x_bar += 2.0 * x * product_1 * gradient_bar
         x_bar += 4.0 * gradient_bar * difference
-        # learning.py:170: for _ in range(10):
-        rate_bar = rate_bar - 0.1 * product_bar
         velocity_bar = velocity_bar_1
 
     return value, (x_bar, rate_bar, decay_bar)
 
 
-# s2s digest: 46069314e0e6de2e
+# s2s digest: 8a6699dccf1408d2

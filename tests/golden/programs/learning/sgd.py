@@ -75,12 +75,11 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
             # learning.py:160: w = w - rate * error * x
             product_bar_1 = w_bar @ x
             error_bar = operand * product_bar_1
+            rate_bar_1 = rate_bar_1 - product_bar_1 * error
             # learning.py:159: error = w @ x - y
             y_bar_steps[i] = -error_bar
             x_bar_steps[i] = error_bar * w_steps[i] - rate * error * w_bar
             w_bar += error_bar * x
-            # learning.py:158: for x, y in zip(xs, ys):
-            rate_bar_1 = rate_bar_1 - product_bar_1 * error
         rate_bar = rate_bar + rate_bar_1
         xs_bar_1 += x_bar_steps
         ys_bar += y_bar_steps
@@ -90,4 +89,4 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
     return value, (w_bar, xs_bar, ys_bar, rate_bar)
 
 
-# s2s digest: 2e10bb3572dd257b
+# s2s digest: d02c8a6692d1c6b1

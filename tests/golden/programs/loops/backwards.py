@@ -33,12 +33,10 @@ def backwards_value_and_grad(x: float) -> tuple[float, float]:
     total_bar = 1.0
     for total_1 in reversed(total_steps):
         # loops.py:153: total = total * x + k
-        total_bar_1 = total_bar * x
-        # loops.py:152: for k in range(20, 0, -3):
         x_bar += total_1 * total_bar
-        total_bar = total_bar_1
+        total_bar = total_bar * x
 
     return total, x_bar
 
 
-# s2s digest: df236008426d69fe
+# s2s digest: 8d2413969ce382ef

@@ -46,11 +46,10 @@ def for_break_value_and_grad(a: float):
         term_bar = term_bar + cond_bar
         # loops.py:59: term = term * a / k
         ratio_bar = term_bar / k
-        term_bar = ratio_bar * a
-        # loops.py:58: for k in range(1, 200):
         a_bar = a_bar + term_steps[i] * ratio_bar
+        term_bar = ratio_bar * a
 
     return total, a_bar
 
 
-# s2s digest: 2b00d8217c6e8af1
+# s2s digest: 372a5632b68e0c5a

@@ -77,12 +77,10 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
         x_bar = 1.0
         a_bar_1 = 0.0
     else:
-        # loops.py:74: if x > 4.0:
         if cond_2:
             x_bar = 1.0
             a_bar_2 = 0.0
         else:
-            # loops.py:74: if x > 4.0:
             if cond_1:
                 x_bar = 0.5
                 a_bar_3 = 0.0
@@ -111,4 +109,4 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
     return x_5, a_bar
 
 
-# s2s digest: 276224af95c1adf9
+# s2s digest: 30658ff73fbd7e4e

@@ -22,11 +22,13 @@ def nested_loops_value_and_grad(x: float) -> tuple[float, float]:
     total = 0.0
     inner_steps = []
     for i in range(6):
+        # loops.py:167: inner = inner * 0.5 + i * x + j
+        converted_i = float(i)
         # loops.py:166: for j in range(5):
         inner = x
         for j in range(5):
             # loops.py:167: inner = inner * 0.5 + i * x + j
-            inner = inner * 0.5 + i * x + j
+            inner = inner * 0.5 + converted_i * x + j
         # loops.py:168: total += inner * inner
         total += inner * inner
         inner_steps.append(inner)
@@ -37,16 +39,15 @@ def nested_loops_value_and_grad(x: float) -> tuple[float, float]:
     for i in reversed(range(6)):
         # loops.py:166: for j in range(5):
         inner_bar = 2.0 * inner_steps[i]
+        operand = float(i)
         x_bar_1 = 0.0
         for _ in reversed(range(5)):
             # loops.py:167: inner = inner * 0.5 + i * x + j
-            inner_bar_1 = 0.5 * inner_bar
-            # loops.py:166: for j in range(5):
-            x_bar_1 += i * inner_bar
-            inner_bar = inner_bar_1
+            x_bar_1 += operand * inner_bar
+            inner_bar = 0.5 * inner_bar
         x_bar += x_bar_1 + inner_bar
 
     return total, x_bar
 
 
-# s2s digest: ff5fbadee6131cb2
+# s2s digest: bbdae673a97338b6

@@ -43,11 +43,10 @@ def exponential_series_value_and_grad(x: float):
         # numerics.py:184: term *= x / n
         converted_n = float(n)
         term_bar_1 = term_bar * x / converted_n
-        # numerics.py:183: while abs(term) > 1e-12:
         x_bar = x_bar + term_steps[i] * term_bar / converted_n
         term_bar = term_bar_1
 
     return total, x_bar
 
 
-# s2s digest: da76621a241b5444
+# s2s digest: 4ca592bda20b13e4

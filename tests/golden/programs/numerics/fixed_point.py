@@ -42,10 +42,9 @@ def fixed_point_value_and_grad(a: float) -> tuple[float, float]:
         # numerics.py:52: new = math.cos(a * x)
         product_bar = -x_bar * math.sin(a * x_1)
         x_bar = a * product_bar
-        # numerics.py:51: while error > 1e-10 and iterations < 200:
         a_bar += product_bar * x_1
 
     return x, a_bar
 
 
-# s2s digest: 7071d3bd51ea7436
+# s2s digest: 2b0e471b8277f551

@@ -68,9 +68,7 @@ def jacobi_vjp(a, b, y_bar):
         b_bar += ratio_bar
         d_bar += ratio_bar * x_1 - x_new * ratio_bar
         x_bar = x_bar + d * ratio_bar - ratio_bar @ a
-        product_bar = np.outer(ratio_bar, x_1)
-        # numerics.py:296: for _ in range(40):
-        a_bar -= product_bar
+        a_bar -= np.outer(ratio_bar, x_1)
     # numerics.py:294: d = np.diag(a)
     a_bar_1 = a_bar.copy()
     a_bar_1[indices, indices] += d_bar
@@ -78,4 +76,4 @@ def jacobi_vjp(a, b, y_bar):
     return x, (a_bar_1, b_bar)
 
 
-# s2s digest: 895b85c1de6369e2
+# s2s digest: 617cf603d0631b5b

@@ -36,10 +36,9 @@ def logistic_map_value_and_grad(
         # numerics.py:217: x = r * x * (1.0 - x)
         product_bar = x_bar * (1.0 - x_1)
         x_bar = r * product_bar - r * x_1 * x_bar
-        # numerics.py:216: for _ in range(12):
         r_bar += product_bar * x_1
 
     return x, (r_bar, x_bar)
 
 
-# s2s digest: 13dec7af0b0eaf51
+# s2s digest: 9f1bb64611933383

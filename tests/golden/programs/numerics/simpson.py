@@ -60,7 +60,7 @@ def simpson_value_and_grad(a: float, b: float):
             # numerics.py:108: total += 2.0 * math.exp(-x * x)
             x_bar = -4.0 * x * total_bar * math.exp(-x * x)
         a_bar += x_bar
-        # numerics.py:103: for k in range(1, n):
+        # numerics.py:104: x = a + k * h
         h_bar += converted_k * x_bar
     h_bar = total * ratio_bar + h_bar
     # numerics.py:102: total = math.exp(-a * a) + math.exp(-b * b)
@@ -74,4 +74,4 @@ def simpson_value_and_grad(a: float, b: float):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: fbbd8c71bfdf8c09
+# s2s digest: 972f31986fdc53fa

@@ -26,15 +26,18 @@ def advection_value_and_grad(u, velocity: float):
     (n,) = u.shape
     if np.ndim(velocity):
         raise ValueError("expected u: f64[n], velocity: float")
+    if u.dtype != np.float64:
+        raise TypeError("expected u: f64[n], velocity: float")
 
     # physics.py:104: if velocity > 0:
     above = velocity > 0.0
     # physics.py:103: for _ in range(5):
+    operand = np.int32(above)
     u_steps = np.empty((5, *u.shape))
     for i in range(5):
         u_steps[i] = u
         # physics.py:104: if velocity > 0:
-        if above:
+        if operand:
             # physics.py:105: u = u - velocity * (u - np.roll(u, 1))
             u = u - velocity * (u - np.concatenate([u[-1:], u[:-1]]))
         else:
@@ -46,10 +49,11 @@ def advection_value_and_grad(u, velocity: float):
     # Backward, from the return value to the arguments.
     # physics.py:103: for _ in range(5):
     u_bar = 2.0 * u
+    operand = np.int32(above)
     velocity_bar = 0.0
     for u in reversed(u_steps):
         # physics.py:104: if velocity > 0:
-        if above:
+        if operand:
             # physics.py:105: u = u - velocity * (u - np.roll(u, 1))
             product_bar = -velocity * u_bar
             velocity_bar_1 = -(u_bar @ (u - np.concatenate([u[-1:], u[:-1]])))
@@ -71,4 +75,4 @@ def advection_value_and_grad(u, velocity: float):
     return value, (u_bar, velocity_bar)
 
 
-# s2s digest: 2ac3070aa6c31149
+# s2s digest: aa0003fcbdc90302

@@ -61,14 +61,13 @@ def leapfrog_value_and_grad(q, p, mass):
         q_bar -= 0.07500000000000001 * q_steps[i + 1] ** 2 * p_bar
         # physics.py:53: q = q + dt * p / mass
         ratio_bar_1 = q_bar / mass
+        mass_bar -= 0.05 * p / mass * ratio_bar_1
         p_bar += 0.05 * ratio_bar_1
         # physics.py:52: p = p - 0.5 * dt * q**3
         q_bar -= 0.07500000000000001 * q**2 * p_bar
-        # physics.py:51: for _ in range(40):
-        mass_bar -= 0.05 * p / mass * ratio_bar_1
     mass_bar = mass_bar - 2.0 * ratio * ratio_bar
 
     return value, (q_bar, p_bar, mass_bar)
 
 
-# s2s digest: ed2fb559e8a675c7
+# s2s digest: d232cd7365d1ac7d

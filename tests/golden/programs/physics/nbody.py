@@ -53,7 +53,6 @@ def nbody_value_and_grad(positions, masses):
             # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
             difference = items - positions[j]
             distance_steps.append(np.linalg.norm(difference))
-        # physics.py:119: for j in range(i):
         operand = masses[i]
         positions_bar_1 = np.zeros((n, m))
         masses_bar_1 = np.zeros(k)
@@ -75,4 +74,4 @@ def nbody_value_and_grad(positions, masses):
     return energy, (positions_bar, masses_bar)
 
 
-# s2s digest: 758d02090301cce3
+# s2s digest: 0302103c2d6e81a7

@@ -51,10 +51,9 @@ def reaction_value_and_grad(
         b_bar = 0.97 * b_bar + k * a * rate_bar
         product_bar = rate_bar * b
         a_bar += k * product_bar
-        # physics.py:161: while elapsed < 2.0 - 1e-9 and a > 0.05:
         k_bar += product_bar * a
 
     return value, (a_bar, b_bar, k_bar)
 
 
-# s2s digest: 19718bd073e2ed52
+# s2s digest: 0b9d8ba4706fc3e3

@@ -50,20 +50,11 @@ def assembled_value_and_grad(x, a):
     x_bar = total_bar[indices, indices]
     # updates.py:191: total[i : i + 2, i : i + 2] += a[i, 0] * np.outer(x[i : i + 2], x[i : i + 2])
     product_bar = a[2, 0] * total_bar_1[2:, 2:]
-    sum_bar = np.sum(x[2:][:, None] * product_bar, axis=0) + np.vecdot(
-        product_bar, np.broadcast_to(x[2:], (2, 2))
-    )
-    product_bar = a[1, 0] * total_bar_1[1:3, 1:3]
-    sum_bar_1 = np.sum(x[1:3][:, None] * product_bar, axis=0) + np.vecdot(
-        product_bar, np.broadcast_to(x[1:3], (2, 2))
-    )
-    product_bar = a[0, 0] * total_bar_1[:2, :2]
-    sum_bar_2 = np.sum(x[:2][:, None] * product_bar, axis=0) + np.vecdot(
-        product_bar, np.broadcast_to(x[:2], (2, 2))
-    )
-    x_bar[2:] += sum_bar
-    x_bar[1:3] += sum_bar_1
-    x_bar[:2] += sum_bar_2
+    product_bar_1 = a[1, 0] * total_bar_1[1:3, 1:3]
+    product_bar_2 = a[0, 0] * total_bar_1[:2, :2]
+    x_bar[2:] += x[2:] @ product_bar + product_bar @ x[2:]
+    x_bar[1:3] += x[1:3] @ product_bar_1 + product_bar_1 @ x[1:3]
+    x_bar[:2] += x[:2] @ product_bar_2 + product_bar_2 @ x[:2]
     a_bar = np.zeros(a.shape)
     a_bar[2, 0] = np.vdot(total_bar_1[2:, 2:], product_2)
     a_bar[1, 0] += np.vdot(total_bar_1[1:3, 1:3], product_1)
@@ -72,4 +63,4 @@ def assembled_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 7f10fe81fff7ac99
+# s2s digest: fadd56e56828dc20

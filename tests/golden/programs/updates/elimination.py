@@ -73,7 +73,6 @@ def elimination_value_and_grad(x, a):
             items_steps.append(items)
             items_1_steps.append(items_1)
             factor_steps.append(factor)
-        # updates.py:278: for i in range(k + 1, 3):
         operand = k + 1
         b_bar = b_bar.copy()
         for i in reversed(range(len(items_steps))):
@@ -94,4 +93,4 @@ def elimination_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: abb3c434e4c65ed2
+# s2s digest: a3bf5270511d31f3
