@@ -302,7 +302,8 @@ class _Build:
         times = var if starts_at_zero else Var(var.aval)
         self.induction.append(JaxprEqn(Mul(), [index, step], [times], self.source))
         if not starts_at_zero:
-            terms = [times, start] if isinstance(start, Literal) else [start, times]
+            rises = isinstance(start, Literal) and step.value > 0
+            terms = [times, start] if rises else [start, times]
             self.induction.append(JaxprEqn(Add(), terms, [var], self.source))
 
     def _history(self, position: int, ends: Collection[str]) -> None:

@@ -67,45 +67,42 @@ def knapsack_value_and_grad(values):
     value_bar = 0.0
     for i in reversed(range(2)):
         at_least_steps_2_row = at_least_steps_2[i]
-        negated_i = -i
-        room = negated_i + 4
+        room = 4 - i
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_bar_1 = best_bar.copy()
         best_bar_1[room] = 0.0
         items_bar = best_bar[room]
         chosen_bar = np.where(at_least_steps_2_row, 0.0, items_bar)
         value_bar += chosen_bar
-        best_bar_1[negated_i + 1] += chosen_bar
+        best_bar_1[room - 3] += chosen_bar
         best_bar_1[room] += np.where(at_least_steps_2_row, items_bar, 0.0)
         best_bar = best_bar_1
     value_bar_1 = 0.0
     best_bar = best_bar.copy()
     for i in reversed(range(3)):
         at_least_steps_1_row = at_least_steps_1[i]
-        negated_i = -i
-        room = negated_i + 4
+        room = 4 - i
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_bar_1 = best_bar.copy()
         best_bar_1[room] = 0.0
         items_bar = best_bar[room]
         chosen_bar = np.where(at_least_steps_1_row, 0.0, items_bar)
         value_bar_1 += chosen_bar
-        best_bar_1[negated_i + 2] += chosen_bar
+        best_bar_1[room - 2] += chosen_bar
         best_bar_1[room] += np.where(at_least_steps_1_row, items_bar, 0.0)
         best_bar = best_bar_1
     value_bar_2 = 0.0
     best_bar = best_bar.copy()
     for i in reversed(range(4)):
         at_least = at_least_steps[i]
-        negated_i = -i
-        room = negated_i + 4
+        room = 4 - i
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_bar_1 = best_bar.copy()
         best_bar_1[room] = 0.0
         items_bar = best_bar[room]
         chosen_bar = np.where(at_least, 0.0, items_bar)
         value_bar_2 += chosen_bar
-        best_bar_1[negated_i + 3] += chosen_bar
+        best_bar_1[room - 1] += chosen_bar
         best_bar_1[room] += np.where(at_least, items_bar, 0.0)
         best_bar = best_bar_1
     # dynamic.py:112: for value, weight in zip(values, weights):
@@ -117,4 +114,4 @@ def knapsack_value_and_grad(values):
     return value, values_bar
 
 
-# s2s digest: 1651d294e32c0f6a
+# s2s digest: 2294bbfbde3b26d1

@@ -129,8 +129,6 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         ratio_bar = d_bar[i_1] / m
         negated_bar = -items
         d_bar_2[i] += negated_bar * ratio_bar
-        lower_bar_1 = np.zeros(lower.shape)
-        lower_bar_1[i] = -ratio_bar * items_2
         b_bar[i_1] += ratio_bar
         # numerics.py:348: if i < n - 1:
         cond = cond_steps[i]
@@ -147,14 +145,13 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
             upper_bar_1 = np.zeros(k)
             m_bar = 0.0
         upper_bar += upper_bar_1
-        product_bar = (b[i_1] - items * items_2) / m * ratio_bar
-        m_bar_1 = m_bar - product_bar
+        m_bar = m_bar - (b[i_1] - items * items_2) / m * ratio_bar
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
+        difference_bar = -ratio_bar * items_2 - m_bar * items_1
         c_bar_1 = c_bar.copy()
-        c_bar_1[i] += negated_bar * m_bar_1
-        lower_bar += lower_bar_1
-        lower_bar[i] += (product_bar - m_bar) * items_1
-        diagonal_bar[i_1] += m_bar_1
+        c_bar_1[i] += negated_bar * m_bar
+        lower_bar[i] += difference_bar
+        diagonal_bar[i_1] += m_bar
         c_bar = c_bar_1
         d_bar = d_bar_2
     # numerics.py:345: d[0] = b[0] / diagonal[0]
@@ -171,4 +168,4 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     return x, (lower_bar, diagonal_bar_1, upper_bar_1, b_bar_1)
 
 
-# s2s digest: 6126c10c7ba7033f
+# s2s digest: 9139e9a6b2920c50
