@@ -186,9 +186,9 @@ class _Scope:
 
 def _refused(eqn: JaxprEqn) -> UserError:
     return UserError(
-        "the reverse derivative of a loop of unknown length cannot be written as StableHLO here, "
-        f"as it computes {eqn.primitive.name} of what the loop keeps of all its steps. Bound the "
-        "number of steps by a for loop, use forward mode, or write a NumPy module.",
+        "what a loop of unknown length keeps of all its steps cannot be used like this in "
+        f"StableHLO, whose arrays have fixed sizes ({eqn.primitive.name}). Bound the number of "
+        "steps by a for loop, or write a NumPy module.",
         eqn.source,
     )
 

@@ -47,12 +47,24 @@ ON_ARRAYS = [
 ]
 
 
+REFUSALS = {
+    "mean_of_history": "what a loop of unknown length keeps of all its steps cannot be used",
+    "until_it_is_enough": "the list depends on the branch that is taken",
+}
+
+
 @pytest.mark.parametrize("program", ON_ARRAYS, ids=lambda p: f"{p.file.stem}-{p.name}")
-def test_table_of_programs(program: Program, tmp_path: Any) -> None:
+def test_table_of_programs(
+    program: Program, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     """As the command line writes them, whose sizes are open as far as the program lets them be."""
     path = tmp_path / "f.mlirbc"
     with directory(program.file.parent):
-        assert main(["trace", program.target, "--stablehlo", str(path), "--no-verify"]) == 0
+        status = main(["trace", program.target, "--stablehlo", str(path), "--no-verify"])
+    if program.name in REFUSALS:
+        assert status == 1 and REFUSALS[program.name] in capsys.readouterr().err
+        return
+    assert status == 0
     function = s2s.load_artifact(path).compile()
     for args in program.points:
         found, expected = flatten(function(*args))[0], flatten(program.value(args))[0]
