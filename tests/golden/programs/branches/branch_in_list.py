@@ -36,16 +36,15 @@ def branch_in_list_value_and_grad(x: float, y: float):
     # branches.py:161: if x > y:
     if above:
         # branches.py:162: values[0] = y * y
-        product_bar = y * the_list_1
-        y_bar = the_list + product_bar + product_bar
+        y_bar = the_list + 2.0 * the_list_1 * y
         x_bar = 0.0
     else:
         # branches.py:164: values[1] = x * x
-        product_bar = x * the_list
-        x_bar = the_list_1 + product_bar + product_bar
+        the_list_1 += 2.0 * the_list * x
         y_bar = 0.0
+        x_bar = the_list_1
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: fe8c233d8b14b089
+# s2s digest: 1c5e79a93401f6d1

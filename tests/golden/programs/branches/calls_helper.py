@@ -47,12 +47,12 @@ def calls_helper_value_and_grad(
     else:
         x_bar = -1.0
     if above_1:
-        y_bar = 2.0 * y * cond
+        y_bar = 2.0 * cond * y
     else:
         y_bar = -cond
     y_bar += x * x_bar
     if above:
-        x_bar_1 = 2.0 * x * cond_1
+        x_bar_1 = 2.0 * cond_1 * x
     else:
         x_bar_1 = -cond_1
     x_bar = x_bar * y + x_bar_1
@@ -60,4 +60,4 @@ def calls_helper_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 86da5300882e5072
+# s2s digest: b783ae20ecf65876

@@ -82,9 +82,8 @@ def first_crossing_value_and_grad(xs, level: float):
             level_bar_2 = carry / cond
             product_bar = -cond_1 * level_bar_2
             xs_bar_1 = np.zeros(n)
-            xs_bar_1[i] = -product_bar
-            xs_bar_1[i + 1] += product_bar
-            xs_bar_1[i] -= level_bar_2
+            xs_bar_1[i + 1] = product_bar
+            xs_bar_1[i] += -product_bar - level_bar_2
         else:
             xs_bar_1 = np.zeros(n)
             level_bar_2 = 0.0
@@ -96,4 +95,4 @@ def first_crossing_value_and_grad(xs, level: float):
     return value, (xs_bar, level_bar)
 
 
-# s2s digest: edd7fd655cee2414
+# s2s digest: 6b2981e49326531b

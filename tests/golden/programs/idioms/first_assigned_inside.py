@@ -42,8 +42,7 @@ def first_assigned_inside_value_and_grad(xs):
         # idioms.py:396: last = np.sin(x)
         last = np.sin(x)
         # idioms.py:397: square = last * last
-        product_bar = last * carry_1
-        last_bar = carry + product_bar + product_bar
+        last_bar = carry + 2.0 * carry_1 * last
         # idioms.py:396: last = np.sin(x)
         xs_bar[i] = last_bar * np.cos(x)
         carry = 0.0
@@ -52,4 +51,4 @@ def first_assigned_inside_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 504190e5f58777fb
+# s2s digest: 38851ce034bf448b

@@ -57,7 +57,7 @@ def first_above_value_and_grad(xs):
         # iteration.py:133: if x > 0.6:
         if x > 0.6:
             # iteration.py:134: return x * x
-            x_bar = 2.0 * x * carry
+            x_bar = 2.0 * carry * x
         else:
             x_bar = 0.0
         # iteration.py:132: for x in xs:
@@ -68,4 +68,4 @@ def first_above_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 39845c785325b6d6
+# s2s digest: 378b0d3d75e8b0ef

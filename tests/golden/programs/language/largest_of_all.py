@@ -54,7 +54,7 @@ def largest_of_all_value_and_grad(xs):
     for i in reversed(range(n - 1)):
         at_least = at_least_steps[i]
         extreme_bar_1_1 = np.where(at_least, extreme_bar_1, 0.0)
-        product_bar_steps[i] = 2.0 * xs[i + 1] * np.where(at_least, 0.0, extreme_bar_1)
+        product_bar_steps[i] = 2.0 * np.where(at_least, 0.0, extreme_bar_1) * xs[i + 1]
         extreme_bar_1 = extreme_bar_1_1
     xs_bar = np.zeros(xs.shape)
     xs_bar[1:] = chosen_bar_steps + product_bar_steps
@@ -63,4 +63,4 @@ def largest_of_all_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 1db9eee0b7e48a17
+# s2s digest: be89540e79a6010f

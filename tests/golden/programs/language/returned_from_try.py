@@ -46,7 +46,7 @@ def returned_from_try_value_and_grad(x: float) -> tuple[float, float]:
     # language.py:233: if x > 0.5:
     if above:
         # language.py:234: return x * x * scale
-        x_bar = 2.0 * x * cond_bar
+        x_bar = 2.0 * cond_bar * x
     else:
         # language.py:238: y = x * 5.0
         x_bar = 5.0 * y_bar
@@ -54,4 +54,4 @@ def returned_from_try_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 04dcc838b42e0eb9
+# s2s digest: 07f4334baef274e8

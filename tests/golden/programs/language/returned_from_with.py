@@ -41,7 +41,7 @@ def returned_from_with_value_and_grad(x: float) -> tuple[float, float]:
         y_bar = 1.0
     if above:
         # language.py:205: return x * x
-        x_bar = 2.0 * x * cond_bar
+        x_bar = 2.0 * cond_bar * x
     else:
         # language.py:206: y = x * 3.0
         x_bar = 3.0 * y_bar
@@ -49,4 +49,4 @@ def returned_from_with_value_and_grad(x: float) -> tuple[float, float]:
     return y, x_bar
 
 
-# s2s digest: 9fd3aec170a026ef
+# s2s digest: dc7669f14cbe2bfa

@@ -79,10 +79,9 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
         half_bar_1 = half_bar - product_1 * half_bar
         # numerics.py:165: half = y - 0.5 * h * rate * y
         y_bar = y_bar + half_bar_1 - product_1 * half_bar_1
-        rate_bar_1 = -product * half_bar * half
-        rate_bar += rate_bar_1 - product * half_bar_1 * y_1
+        rate_bar += product * (-half_bar * half - half_bar_1 * y_1)
 
     return y, rate_bar
 
 
-# s2s digest: 1cb8f831d5714171
+# s2s digest: b2c1d5018125b368

@@ -33,7 +33,6 @@ def continued_fraction_value_and_grad(x: float):
     # numerics.py:208: return result / x
     result_bar = 1.0 / x
     # numerics.py:206: for n in range(15, 0, -2):
-    operand = 2.0 * x
     x_bar = 0.0
     result_bar_1 = result_bar
     for i in reversed(range(8)):
@@ -41,10 +40,10 @@ def continued_fraction_value_and_grad(x: float):
         # numerics.py:207: result = x * x / (n - result)
         ratio_bar = result_bar_1 / (n - result_steps[i])
         result_bar_1 = result_steps[i + 1] * ratio_bar
-        x_bar += operand * ratio_bar
+        x_bar += 2.0 * ratio_bar * x
     x_bar = x_bar - value * result_bar
 
     return value, x_bar
 
 
-# s2s digest: 1e01e5b73d8833ce
+# s2s digest: 3345cd2b52263d26

@@ -67,14 +67,14 @@ def gauss_seidel_value_and_grad(a, b):
             x_bar_1[i] = 0.0
             items = a[i, i]
             ratio_bar = x_bar[i] / items
-            a_bar_2 = np.zeros(a.shape)
-            a_bar_2[i, i] = -(b[i] - s_steps[i]) / items * ratio_bar
             b_bar_1[i] += ratio_bar
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
-            a_bar_2[i, i] += ratio_bar * x_1[i]
+            difference_bar = (
+                ratio_bar * x_1[i] - (b[i] - s_steps[i]) / items * ratio_bar
+            )
             x_bar_1 -= ratio_bar * a[i]
             x_bar_1[i] += items * ratio_bar
-            a_bar_1 += a_bar_2
+            a_bar_1[i, i] += difference_bar
             a_bar_1[i] -= ratio_bar * x_1
             x_bar = x_bar_1
         a_bar += a_bar_1
@@ -84,4 +84,4 @@ def gauss_seidel_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 8b97028d972e4484
+# s2s digest: 22a6b578d05e7b46

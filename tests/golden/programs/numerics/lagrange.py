@@ -86,9 +86,8 @@ def lagrange_value_and_grad(xs, ys, x: float):
                 x_bar_2 = term * ratio_bar
                 term_bar = ratio_bar * row
                 xs_bar_2 = np.zeros(n)
-                xs_bar_2[j] = -product_bar
-                xs_bar_2[i] += product_bar
-                xs_bar_2[j] -= x_bar_2
+                xs_bar_2[i] = product_bar
+                xs_bar_2[j] += -product_bar - x_bar_2
             else:
                 xs_bar_2 = np.zeros(n)
                 x_bar_2 = 0.0
@@ -102,4 +101,4 @@ def lagrange_value_and_grad(xs, ys, x: float):
     return total, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: 910b90087fa8098d
+# s2s digest: fe83e8036fbf63df

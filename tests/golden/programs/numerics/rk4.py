@@ -79,47 +79,43 @@ def rk4_value_and_grad(
         x_3 = x + 0.05 * k3x
         # numerics.py:129: v += h / 6.0 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
         k4v_bar = 0.008333333333333333 * v_bar
+        k3v_bar = 2.0 * k4v_bar
         # numerics.py:128: x += h / 6.0 * (k1x + 2.0 * k2x + 2.0 * k3x + k4x)
         k4x_bar = 0.008333333333333333 * x0_bar
         k3x_bar = 2.0 * k4x_bar
         v_bar += k4x_bar
         # numerics.py:127: k4x, k4v = v + h * k3v, acceleration(x + h * k3x, v + h * k3v)
+        k4x_bar -= 0.1 * k4v_bar
         x_bar_1 = ratio * k4v_bar
-        k_bar_1 = -k4v_bar * x_3 / m
         x0_bar += x_bar_1
         k3x_bar_1 = k3x_bar + 0.05 * x_bar_1
-        v_bar = v_bar - 0.1 * k4v_bar + k4x_bar
-        k3v_bar = 1.995 * k4v_bar + 0.05 * k4x_bar
+        v_bar += k4x_bar
+        k3v_bar_1 = k3v_bar + 0.05 * k4x_bar
         # numerics.py:126: k3x, k3v = v + 0.5 * h * k2v, acceleration(x + 0.5 * h * k2x, v + 0.5 * h * k2v)
-        v_bar_1 = -0.1 * k3v_bar
-        x_bar_1 = ratio * k3v_bar
-        ratio_bar = -k3v_bar * x_2 / m
-        m_bar_1 = ratio * k_bar_1 + ratio * ratio_bar
-        k_bar_1 += ratio_bar
-        k3v_bar = 2.0 * k4v_bar
+        k3x_bar_1 -= 0.1 * k3v_bar_1
+        x_bar_1 = ratio * k3v_bar_1
+        sum_bar = k4v_bar * x_3 + k3v_bar_1 * x_2
         x0_bar += x_bar_1
         k2x_bar = k3x_bar + 0.025 * x_bar_1
-        v_bar = v_bar + v_bar_1 + k3x_bar_1
-        k2v_bar = k3v_bar + 0.025 * v_bar_1 + 0.025 * k3x_bar_1
+        v_bar += k3x_bar_1
+        k2v_bar = k3v_bar + 0.025 * k3x_bar_1
         # numerics.py:125: k2x, k2v = v + 0.5 * h * k1v, acceleration(x + 0.5 * h * k1x, v + 0.5 * h * k1v)
-        v_bar_1 = -0.1 * k2v_bar
+        k2x_bar -= 0.1 * k2v_bar
         x_bar_1 = ratio * k2v_bar
-        ratio_bar = -k2v_bar * x_1 / m
-        m_bar_1 += ratio * ratio_bar
-        k_bar_1 += ratio_bar
+        sum_bar += k2v_bar * x_1
         x0_bar += x_bar_1
-        v_bar = v_bar + v_bar_1 + 0.025 * x_bar_1 + k2x_bar
-        k1v_bar = k4v_bar + 0.025 * v_bar_1 + 0.025 * k2x_bar
+        v_bar = v_bar + 0.025 * x_bar_1 + k2x_bar
+        k1v_bar = k4v_bar + 0.025 * k2x_bar
         # numerics.py:124: k1x, k1v = v, acceleration(x, v)
         v_bar -= 0.1 * k1v_bar
         x0_bar += ratio * k1v_bar
-        ratio_bar = -k1v_bar * x / m
-        m_bar += m_bar_1 + ratio * ratio_bar
-        k_bar += k_bar_1 + ratio_bar
+        ratio_bar = -(sum_bar + k1v_bar * x) / m
+        k_bar += ratio_bar
+        m_bar += ratio * ratio_bar
     k_bar += 0.5 * power_x
     m_bar += 0.5 * power_v
 
     return value, (x0_bar, k_bar, m_bar)
 
 
-# s2s digest: 6301c058938eee92
+# s2s digest: bb49a474f5e1d838

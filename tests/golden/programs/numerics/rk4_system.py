@@ -95,10 +95,10 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         product_bar = y_bar @ (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         k3_bar = 2.0 * k4_bar
         # numerics.py:149: k4 = f(y + h * k3)
-        predator_bar = prey_3 * k4_bar[1] - k4_bar[1]
-        prey_bar = k4_bar[1] * predator_3 + k4_bar[0]
-        predator_bar -= prey_3 * k4_bar[0]
-        prey_bar -= k4_bar[0] * predator_3
+        prey_bar = k4_bar[0]
+        difference_bar = k4_bar[1] - prey_bar
+        predator_bar = prey_3 * difference_bar - k4_bar[1]
+        prey_bar = prey_bar + difference_bar * predator_3
         y_bar_1 = np.zeros(y.shape)
         y_bar_1[1] = predator_bar
         y_bar_1[0] += prey_bar
@@ -106,32 +106,32 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         k3_bar_1 = k3_bar + h * y_bar_1
         h_bar_1 = 0.16666666666666666 * product_bar + y_bar_1 @ k3
         # numerics.py:148: k3 = f(y + h / 2 * k2)
-        predator_bar = prey_2 * k3_bar_1[1] - k3_bar_1[1]
-        prey_bar = k3_bar_1[1] * predator_2 + k3_bar_1[0]
-        predator_bar -= prey_2 * k3_bar_1[0]
-        prey_bar -= k3_bar_1[0] * predator_2
+        prey_bar = k3_bar_1[0]
+        difference_bar = k3_bar_1[1] - prey_bar
+        predator_bar = prey_2 * difference_bar - k3_bar_1[1]
+        prey_bar = prey_bar + difference_bar * predator_2
         y_bar_1 = np.zeros(y.shape)
         y_bar_1[1] = predator_bar
         y_bar_1[0] += prey_bar
         y_bar += y_bar_1
         k2_bar = k3_bar + ratio * y_bar_1
-        h_bar_1 += 0.5 * (y_bar_1 @ k2)
+        product_bar = y_bar_1 @ k2
         # numerics.py:147: k2 = f(y + h / 2 * k1)
-        predator_bar = prey_1 * k2_bar[1] - k2_bar[1]
-        prey_bar = k2_bar[1] * predator_1 + k2_bar[0]
-        predator_bar -= prey_1 * k2_bar[0]
-        prey_bar -= k2_bar[0] * predator_1
+        prey_bar = k2_bar[0]
+        difference_bar = k2_bar[1] - prey_bar
+        predator_bar = prey_1 * difference_bar - k2_bar[1]
+        prey_bar = prey_bar + difference_bar * predator_1
         y_bar_1 = np.zeros(y.shape)
         y_bar_1[1] = predator_bar
         y_bar_1[0] += prey_bar
         y_bar += y_bar_1
         k1_bar = k4_bar + ratio * y_bar_1
-        h_bar = h_bar + h_bar_1 + 0.5 * (y_bar_1 @ k1)
+        h_bar = h_bar + h_bar_1 + 0.5 * (product_bar + y_bar_1 @ k1)
         # numerics.py:146: k1 = f(y)
-        predator_bar = prey * k1_bar[1] - k1_bar[1]
-        prey_bar = k1_bar[1] * predator + k1_bar[0]
-        predator_bar -= prey * k1_bar[0]
-        prey_bar -= k1_bar[0] * predator
+        prey_bar = k1_bar[0]
+        difference_bar = k1_bar[1] - prey_bar
+        predator_bar = prey * difference_bar - k1_bar[1]
+        prey_bar = prey_bar + difference_bar * predator
         y_bar[1] += predator_bar
         y_bar[0] += prey_bar
     # numerics.py:144: h = t_end / steps
@@ -140,4 +140,4 @@ def rk4_system_vjp(y, t_end: float, y_bar):
     return y, (y_bar, t_end_bar)
 
 
-# s2s digest: 3f8591f30a495669
+# s2s digest: f321eafac6a88223

@@ -70,11 +70,11 @@ def secant_value_and_grad(a: float) -> tuple[float, float]:
             x0_bar = x0_bar_1
         # numerics.py:36: f1 = x1 * math.exp(x1) - a
         a_bar -= f1_bar
-        x1_bar = x1_bar + f1_bar * exp_x1_1 + x1_1 * f1_bar * exp_x1_1
+        x1_bar += (f1_bar + x1_1 * f1_bar) * exp_x1_1
     # numerics.py:34: f0 = x0 * math.exp(x0) - a
     a_bar -= f0_bar
 
     return x1, a_bar
 
 
-# s2s digest: f4c1968905c3b68b
+# s2s digest: 0ae12705b775dcaa

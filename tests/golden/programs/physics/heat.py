@@ -45,10 +45,10 @@ def heat_value_and_grad(u, alpha: float):
         product_bar = alpha * u_bar[1:-1]
         alpha_bar = alpha_bar + u_bar[1:-1] @ (u[2:] - 2.0 * u[1:-1] + u[:-2])
         u_bar[:-2] += product_bar
-        u_bar[1:-1] -= 2.0 * product_bar
         u_bar[2:] += product_bar
+        u_bar[1:-1] -= 2.0 * product_bar
 
     return value, (u_bar, alpha_bar)
 
 
-# s2s digest: 172a8d2acab44c62
+# s2s digest: 971ba17f602dda36

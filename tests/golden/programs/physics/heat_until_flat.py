@@ -55,9 +55,8 @@ def heat_until_flat_value_and_grad(u, alpha: float):
         alpha_bar_1 = alpha_bar_1 + u_bar[1:-1] @ (u[2:] - 2.0 * u[1:-1] + u[:-2])
         u_bar_1 = np.zeros(u.shape)
         u_bar_1[:-2] = product_bar
-        u_bar_1[1:-1] -= 2.0 * product_bar
         u_bar_1[2:] += product_bar
-        u_bar_1[1:-1] += u_bar[1:-1]
+        u_bar_1[1:-1] += u_bar[1:-1] - 2.0 * product_bar
         # physics.py:77: new = u.copy()
         u_bar_1 += new_bar
         u_bar = u_bar_1
@@ -66,4 +65,4 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     return value, (u_bar, alpha_bar)
 
 
-# s2s digest: 0e7a7b19cd2296b0
+# s2s digest: ad4ae7ce6b6b28a5

@@ -43,15 +43,12 @@ def ising_value_and_grad(field: float, spins):
         # physics.py:150: energy -= field * spins[i]
         items = spins[i]
         field_bar = field_bar - items
-        spins_bar_1 = np.zeros(spins.shape)
-        spins_bar_1[i] = operand
         # physics.py:149: energy -= spins[i] * spins[(i + 1) % n]
         remainder = (i + 1) % n
-        spins_bar_1[remainder] -= items
-        spins_bar += spins_bar_1
-        spins_bar[i] -= spins[remainder]
+        spins_bar[remainder] -= items
+        spins_bar[i] += operand - spins[remainder]
 
     return energy, (field_bar, spins_bar)
 
 
-# s2s digest: edbcd693705f2d6c
+# s2s digest: ffbf25fbe5ce7c28

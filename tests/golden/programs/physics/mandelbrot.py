@@ -80,8 +80,9 @@ def mandelbrot_value_and_grad(re: float, im: float):
             sum_1 = x_1 * x_1 + y_1 * y_1
             log = np.log(sum_1)
             converted_bar = float(-carry / log / log / sum_1)
-            y_bar_1 = 2.0 * y_1 * converted_bar
-            x_bar_1 = 2.0 * x_1 * converted_bar
+            sum_bar = converted_bar + converted_bar
+            y_bar_1 = sum_bar * y_1
+            x_bar_1 = sum_bar * x_1
         else:
             x_bar_1 = 0.0
             y_bar_1 = 0.0
@@ -90,10 +91,8 @@ def mandelbrot_value_and_grad(re: float, im: float):
         re_bar_1 = re_bar_1 + sum_bar
         im_bar_1 = im_bar_1 + sum_bar_1
         # physics.py:207: x, y = x * x - y * y + re, 2 * x * y + im
-        product_bar = -y * sum_bar
-        y_bar = 2.0 * x * sum_bar_1 + product_bar + product_bar
-        product_bar = x * sum_bar
-        x_bar = 2.0 * sum_bar_1 * y + product_bar + product_bar
+        y_bar = 2.0 * x * sum_bar_1 - 2.0 * sum_bar * y
+        x_bar = 2.0 * (sum_bar_1 * y + sum_bar * x)
         carry = 0.0
     re_bar = re_bar + re_bar_1
     im_bar = im_bar + im_bar_1
@@ -101,4 +100,4 @@ def mandelbrot_value_and_grad(re: float, im: float):
     return value, (re_bar, im_bar)
 
 
-# s2s digest: 85e01789fd70dc01
+# s2s digest: a32b8ebd8d550700

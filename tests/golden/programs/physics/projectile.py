@@ -131,11 +131,9 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         drag_bar_1 = product_bar * v
         drag_bar = drag_bar + drag_bar_1 + 0.05 * product_bar_1 * v
         # physics.py:18: v = np.sqrt(vx * vx + vy * vy)
-        ratio_bar = 0.5 * v_bar / v
-        product_bar = vy * ratio_bar
-        vy_bar = vy_bar + product_bar + product_bar
-        product_bar = vx * ratio_bar
-        vx_bar = vx_bar + product_bar + product_bar
+        sqrt_bar = v_bar / v
+        vy_bar += sqrt_bar * vy
+        vx_bar += sqrt_bar * vx
         carry_1 = 0.0
     # physics.py:15: vx, vy = speed * np.cos(angle), speed * np.sin(angle)
     speed_bar = vy_bar * sin + vx_bar * cos
@@ -144,4 +142,4 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     return carry, (speed_bar, angle_bar, drag_bar)
 
 
-# s2s digest: 23def8fd420becef
+# s2s digest: 58241d5836972f70

@@ -50,27 +50,24 @@ def spring_chain_vjp(x, stiffness, y_bar):
     x_bar = np.zeros(n)
     stiffness_bar = np.empty(m)
     for i in reversed(range(m)):
-        k = k_steps[i]
         # physics.py:176: stretch = x[i + 1] - x[i] - 1.0
         stretch = x[i + 1] - x[i] - 1.0
         # physics.py:180: force[i + 1] -= k * stretch
         items_bar = y_bar[i + 1]
         # physics.py:179: force[i] += k * stretch
-        items_bar_1 = y_bar[i]
-        product_bar = k * items_bar_1
-        product_bar_1 = k * items_bar
-        stretch_bar = product_bar - product_bar_1
-        k_bar = items_bar_1 * stretch - items_bar * stretch
+        difference_bar = y_bar[i] - items_bar
+        stretch_bar = k_steps[i] * difference_bar
         # physics.py:177: if stretch < 0.0:
+        k_bar = difference_bar * stretch
         if stretch < 0.0:
             # physics.py:178: k = 10.0 * k
             k_bar = 10.0 * k_bar
         # physics.py:176: stretch = x[i + 1] - x[i] - 1.0
-        x_bar[i] += product_bar_1 - product_bar
+        x_bar[i] -= stretch_bar
         x_bar[i + 1] += stretch_bar
         stiffness_bar[i] = k_bar
 
     return force, (x_bar, stiffness_bar)
 
 
-# s2s digest: 4481d212a3da2b0a
+# s2s digest: 839ca25f575a8047

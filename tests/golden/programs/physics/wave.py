@@ -59,9 +59,8 @@ def wave_vjp(u, c: float, y_bar):
         previous_bar_1[1:-1] = -u_bar[1:-1]
         u_bar_1 = previous_bar.copy()
         u_bar_1[:-2] += product_bar
-        u_bar_1[1:-1] -= 2.0 * product_bar
         u_bar_1[2:] += product_bar
-        u_bar_1[1:-1] += 2.0 * u_bar[1:-1]
+        u_bar_1[1:-1] += 2.0 * (u_bar[1:-1] - product_bar)
         previous_bar = previous_bar_1
         u_bar = u_bar_1
     # physics.py:89: previous = u.copy()
@@ -70,4 +69,4 @@ def wave_vjp(u, c: float, y_bar):
     return u, (u_bar, c_bar)
 
 
-# s2s digest: 39503c98d68c3420
+# s2s digest: cbb63c24864b1673

@@ -30,7 +30,6 @@ def branches_in_a_loop_value_and_grad(x, a):
     # updates.py:264: for i in range(4):
     above_steps = np.empty(4, dtype=bool)
     cond_steps = np.empty(4)
-    cond_1_steps = np.empty(4)
     for i in range(4):
         # updates.py:265: if y[i] > 0.0:
         above = y[i] > 0.0
@@ -40,13 +39,10 @@ def branches_in_a_loop_value_and_grad(x, a):
             y_1 = y.copy()
             y_1[i] = cond * cond
             y = y_1
-            cond_1 = cond
         else:
             cond = np.zeros((), dtype=np.float64)
-            cond_1 = cond
         above_steps[i] = above
         cond_steps[i] = cond
-        cond_1_steps[i] = cond_1
     # updates.py:267: return np.sum(y)
     value = np.sum(y)
 
@@ -56,18 +52,15 @@ def branches_in_a_loop_value_and_grad(x, a):
     for i in reversed(range(4)):
         # updates.py:265: if y[i] > 0.0:
         cond = cond_steps[i]
-        cond_1 = cond_1_steps[i]
         if above_steps[i]:
             # updates.py:266: y[i] *= y[i]
             y_bar_1 = y_bar.copy()
             y_bar_1[i] = 0.0
-            items_bar = y_bar[i]
-            y_bar_1[i] += cond * items_bar
-            y_bar_1[i] += items_bar * cond_1
+            y_bar_1[i] += 2.0 * y_bar[i] * cond
             y_bar = y_bar_1
     a_bar = np.zeros(a.shape)
 
     return value, (y_bar, a_bar)
 
 
-# s2s digest: fbcd34e46318cf14
+# s2s digest: 69a5cb9b3e7e1c15

@@ -41,11 +41,11 @@ def diffusion_value_and_grad(x, a):
         # updates.py:90: u[1:-1] += 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
         product_bar = 0.1 * u_bar[1:-1]
         u_bar[:-2] += product_bar
-        u_bar[1:-1] -= 2.0 * product_bar
         u_bar[2:] += product_bar
+        u_bar[1:-1] -= 2.0 * product_bar
     a_bar = np.zeros(a.shape)
 
     return value, (u_bar, a_bar)
 
 
-# s2s digest: 83f2234d8e2ec7e7
+# s2s digest: 319bbc5886bf221e
