@@ -387,6 +387,47 @@ def _layout() -> list[Sample]:
     ]
 
 
+def _sorting() -> list[Sample]:
+    def searched(side: Any) -> Sample:
+        return Sample(
+            "searchsorted",
+            lambda a, v: lax.searchsorted(lax.sort(a), v, side),
+            (real(5), real(3, 4)),
+            lambda a, v: np.searchsorted(np.sort(a), v, side),
+            side,
+        )
+
+    v, m = (real(5),), (real(3, 4),)
+    return [
+        Sample("sort", lambda x: lax.sort(x), v, np.sort),
+        Sample("sort", lambda x: lax.sort(x, 0, False), m, lambda x: np.sort(x, 0)),
+        Sample("argsort", lambda x: lax.argsort(x), v, np.argsort),
+        Sample("argsort", lambda x: lax.argsort(x, 0), m, lambda x: np.argsort(x, 0)),
+        Sample("partition", lambda x: lax.partition(x, (2,)), v, lambda x: np.partition(x, 2)),
+        Sample(
+            "partition",
+            lambda x: lax.partition(x, (0, 2), 0),
+            m,
+            lambda x: np.partition(x, (0, 2), 0),
+        ),
+        Sample(
+            "argpartition", lambda x: lax.argpartition(x, (2,)), v, lambda x: np.argpartition(x, 2)
+        ),
+        searched("left"),
+        searched("right"),
+        Sample("median", lambda x: lax.median(x), v, np.median),
+        Sample("median", lambda x: lax.median(x, 1), m, lambda x: np.median(x, 1)),
+        Sample("median", lambda x: lax.median(x, 0), m, lambda x: np.median(x, 0)),
+        Sample("quantile", lambda x: lax.quantile(x, 0.3), v, lambda x: np.quantile(x, 0.3)),
+        Sample(
+            "quantile",
+            lambda x: lax.quantile(x, (0.2, 1.0), 0),
+            m,
+            lambda x: np.quantile(x, [0.2, 1.0], 0),
+        ),
+    ]
+
+
 def _reductions() -> list[Sample]:
     samples: list[Sample] = []
     over_axes: list[tuple[str, Any, Any]] = [
@@ -431,6 +472,7 @@ def _reductions() -> list[Sample]:
         Sample("reduce_prod", lambda x: lax.reduce_prod(x, (0,)), (integer(3),), np.prod, "i64"),
         Sample("reduce_and", lambda x: lax.reduce_and(x, (0,)), (boolean(3, 4),)),
         Sample("reduce_or", lambda x: lax.reduce_or(x, (0, 1)), (boolean(3, 4),)),
+        *_sorting(),
         Sample("argmax", lambda x: lax.argmax(x, 1), (real(3, 4),), lambda x: np.argmax(x, 1)),
         Sample("argmin", lambda x: lax.argmin(x, 0), (real(3),), np.argmin),
     ]

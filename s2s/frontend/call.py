@@ -42,6 +42,7 @@ from s2s.ir.assumptions import DEFAULT, Assumptions, assuming, assumptions
 from s2s.ir.dims import Dim
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, DType
 from s2s.ir.jaxpr import Source, Var
+from s2s.numpy.selection import Selected, needs_count
 from s2s.primitive import Value
 from s2s.trace import Tracer, builder_in_force, make
 from s2s.tree import TreeDef, flatten, leaf_paths
@@ -240,6 +241,8 @@ def _dtype(array: Any) -> DType:
 
 
 def _no_result(leaf: Any, path: Sequence[Any]) -> str:
+    if isinstance(leaf, Selected):
+        return needs_count("the type of the result")
     where = "".join(f"[{key!r}]" for key in path)
     kind = f"array of {_dtype(leaf)}" if isinstance(leaf, np.ndarray) else type(leaf).__name__
     return (

@@ -45,7 +45,7 @@ from s2s.frontend.control_flow.raising import OF_S2S, raising, trying
 from s2s.frontend.control_flow.state import changing, is_recording, reason_of
 from s2s.frontend.conversion import HOOK, HOOKS
 from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
-from s2s.frontend.overloads import IN_PLACE, OPERATORS, attribute, binary, item, unary
+from s2s.frontend.overloads import IN_PLACE, attribute, binary, item, unary
 from s2s.frontend.own_arrays import require_traced
 from s2s.frontend.texts import formatted
 from s2s.numpy.registry import mistake
@@ -138,8 +138,6 @@ def inplace(symbol: str, left: Any, right: Any) -> Any:
         return IN_PLACE[symbol](left, right)
     if isinstance(left, np.ndarray):
         if is_traced_inside(right):
-            if left.ndim == 0:
-                return OPERATORS[symbol[:-1]](left, right)
             require_traced(left)
         leaks.changed(left, "an array")
         changing(left)
@@ -177,6 +175,9 @@ def set_attribute(value: Any, owner: Any, attribute: str) -> None:
     if builder_in_force() is not None:
         name(value, attribute)
         where = f"the attribute `{attribute}`"
+        if isinstance(owner, Tracer) and attribute in ("flat", "real"):
+            set_item(value, getattr(owner, attribute), ...)
+            return
         if isinstance(owner, (Tracer, np.ndarray)):
             raise mistake(
                 f"this sets {where} of an array, which is not supported. "

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import Any, cast
 
+import numpy as np
+
 from s2s.errors import UserError
 from s2s.ir.jaxpr import Source
 from s2s.trace import Builder, Tracer, builder_in_force
@@ -69,9 +71,19 @@ def stored(value: Any, where: str) -> None:
 
 
 def changed(target: Any, what: str) -> None:
-    """Note that an object or array was changed to something that is not traced."""
+    """Note that an object or array was changed to something that is not traced.
+
+    Of a view, the array whose elements it has was changed.
+    """
     if _watches:
-        _watches[0].note(target, _changes(what))
+        _watches[0].note(owner_of(target), _changes(what))
+
+
+def owner_of(target: Any) -> Any:
+    """The array that a view shares its elements with; anything else itself."""
+    while isinstance(target, np.ndarray) and isinstance(target.base, np.ndarray):
+        target = target.base
+    return cast("Any", target)
 
 
 def refuse_change(value: Any, what: str) -> None:

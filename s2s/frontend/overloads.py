@@ -16,6 +16,7 @@ from s2s.frontend.dispatch import call, is_traced_inside, is_users_function
 from s2s.frontend.own_arrays import made
 from s2s.numpy.indexing import getitem
 from s2s.numpy.registry import mistake
+from s2s.numpy.selection import selected
 from s2s.trace import builder_in_force
 
 _ARITHMETIC = {
@@ -104,7 +105,8 @@ def _is_array(value: object) -> bool:
 def item(container: Any, index: Any) -> Any:
     """`container[index]`."""
     if _is_array(container) and is_traced_inside(index):
-        return getitem(container, index)
+        elements = selected(container, index)
+        return getitem(container, index) if elements is None else elements
     method = _users_method(container.__class__, "__getitem__")
     if method is not None:
         return call(method, container, index)

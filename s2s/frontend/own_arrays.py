@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from s2s.frontend.leaks import owner_of
 from s2s.ir.jaxpr import Source
 from s2s.numpy import mutation
+from s2s.numpy.array import as_cell
 from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
 from s2s.trace import builder_in_force
@@ -59,11 +61,11 @@ def made(result: Any, operands: Sequence[Any]) -> Any:
     if builder is None or builder.source is None or not _in_force:
         return result
     arrays, line = _in_force[-1], builder.source
-    is_new = result.__class__ is np.ndarray and result.ndim and result.base is None
+    is_new = result.__class__ is np.ndarray and result.base is None
     if not is_new or any(result is operand for operand in operands):
         return result
     if (line.file, line.line) in arrays.traced_lines:
-        return lax.copy(result)
+        return lax.copy(result) if result.ndim else as_cell(result[()])
     arrays.made[id(result)] = weakref.ref(result), line
     return result
 
@@ -71,9 +73,7 @@ def made(result: Any, operands: Sequence[Any]) -> Any:
 def require_traced(array: Any) -> None:
     """Before a traced value is put into an array that is not: raise TraceAgain if the function made
     it, and UserError if it is not the function's own."""
-    root = array
-    while root.base is not None and root.base.__class__ is np.ndarray:
-        root = root.base
+    root = owner_of(array)
     for arrays in reversed(_in_force):
         found = arrays.made.get(id(root))
         if found is not None and found[0]() is root:

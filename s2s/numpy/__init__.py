@@ -35,6 +35,7 @@ from s2s.numpy import (
     norms as norms,
     refused as refused,
     rounding as rounding,
+    sorting as sorting,
     statistics as statistics,
     ufunc_methods as ufunc_methods,
     writing as writing,
@@ -47,3 +48,4 @@ from s2s.numpy.registry import (
     REFUSED as REFUSED,
     mistake as mistake,
 )
+from s2s.numpy.selection import Selected as Selected

@@ -14,8 +14,8 @@ import numpy as np
 
 from s2s.ir.dims import Dim, Shape, Size, UndecidedDimension, number_of_size
 from s2s.ir.dtypes import DType
-from s2s.ir.jaxpr import Var
-from s2s.numpy import creation, indexing, linear, mutation, shaping
+from s2s.ir.jaxpr import Literal, Var
+from s2s.numpy import creation, indexing, linear, mutation, shaping, sorting
 from s2s.numpy.broadcasting import another
 from s2s.numpy.operators import Operators
 from s2s.numpy.promotion import convert, element_type
@@ -31,10 +31,13 @@ from s2s.numpy.views import (
 )
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
+from s2s.primitives.identity import Copy
 from s2s.trace import (
     Builder,
     Tracer,
     appending_to,
+    aval,
+    bind,
     builder_in_force,
     known_value,
     tracer_of,
@@ -185,6 +188,11 @@ class TracedArray(Operators):
         raise mistake("`in` asks for the values of an array; use np.any(array == item)")
 
     def __getitem__(self, index: Any) -> Value:
+        from s2s.numpy.selection import selected
+
+        elements = selected(self, index)
+        if elements is not None:
+            return elements
         result = indexing.getitem(self, index)
         return view(result, self) if indexing.is_view(index, result) else result
 
@@ -202,6 +210,10 @@ class TracedArray(Operators):
         return False
 
     @property
+    def is_changeable(self) -> bool:
+        return bool(self.variable.aval.shape)
+
+    @property
     def original(self) -> Tracer:
         """The elements that the array had when it was made."""
         try:
@@ -215,7 +227,8 @@ class TracedArray(Operators):
         mutation.note_change(self)
         builder = self.builder
         atom = builder.atom(value)
-        assert isinstance(atom, Var)
+        if isinstance(atom, Literal):
+            atom = cast("Tracer", bind(Copy(), atom)).variable
         if atom.name is None:
             atom.name = self.variable.name
         self.variable = atom
@@ -243,7 +256,13 @@ class TracedArray(Operators):
     def flat(self) -> Value:
         """The elements in row-major order."""
         self.require_array("flat")
-        return view(shaping.ravel(self), self)
+        elements = shaping.ravel(self)
+        steps = steps_between(self, elements)
+        if not self.is_changeable or steps is None:
+            return elements
+        if isinstance(self, View):
+            return Flat(self.owner, followed_by(self.steps, steps), elements, self.refused)
+        return Flat(self, steps, elements, "")
 
     @property
     def real(self) -> Value:
@@ -256,8 +275,8 @@ class TracedArray(Operators):
         return creation.filled(self.variable.aval.shape, 0, self.variable.aval.dtype)
 
     def conj(self) -> Value:
-        """A new array of the same elements, which are real."""
-        return another(self, self)
+        """The array itself, which is real."""
+        return self
 
     conjugate = conj
 
@@ -303,18 +322,20 @@ class TracedArray(Operators):
         if casting != "unsafe":
             raise mistake(".astype with the argument `casting` is not supported; leave it out")
         result = convert(self, element_type(dtype))
-        return lax.copy(self) if result is self else result
+        if result is self:
+            return self.copy() if copy else self
+        return as_cell(result) if self.is_changeable else result
 
     def copy(self, order: str = "C") -> Value:
         """A new array of the same elements."""
         self.require_array("copy")
-        return lax.copy(self)
+        return as_cell(lax.copy(self)) if self.is_changeable else lax.copy(self)
 
     def __copy__(self) -> Value:
-        return lax.copy(self)
+        return self.copy() if self.is_changeable else self
 
     def __deepcopy__(self, memo: Any) -> Value:
-        return lax.copy(self)
+        return self.__copy__()
 
     def tolist(self) -> Any:
         """The elements as nested lists."""
@@ -343,10 +364,17 @@ class TracedArray(Operators):
         self.require_array("put")
         COUNTERPARTS[np.put](self, indices, values, mode)
 
-    def sort(self, axis: Any = -1, kind: Any = None, order: Any = None) -> None:
+    def sort(
+        self, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    ) -> None:
         """Put the elements in order along an axis."""
         self.require_array("sort")
-        self.assign(COUNTERPARTS[np.sort](self, axis, kind, order))
+        self.assign(sorting.sort(self, axis, kind, order, stable=stable))
+
+    def partition(self, kth: Any, axis: Any = -1) -> None:
+        """Put the elements of some indices where sorting would put them."""
+        self.require_array("partition")
+        self.assign(sorting.partition(self, kth, axis))
 
     # -- methods that are functions of NumPy's ---------------------------------------------------
 
@@ -354,6 +382,8 @@ class TracedArray(Operators):
     any = _method(np.any)
     argmax = _method(np.argmax)
     argmin = _method(np.argmin)
+    argpartition = _method(np.argpartition)
+    argsort = _method(np.argsort)
     clip = _method(np.clip)
     cumprod = _method(np.cumprod)
     cumsum = _method(np.cumsum)
@@ -364,11 +394,38 @@ class TracedArray(Operators):
     prod = _method(np.prod)
     repeat = _method(np.repeat)
     round = _method(np.round)
+    searchsorted = _method(np.searchsorted)
     std = _method(np.std)
     sum = _method(np.sum)
     take = _method(np.take)
     trace = _method(np.trace)
     var = _method(np.var)
+
+
+class Cell(TracedArray):
+    """An array of no axes: unlike a NumPy scalar it can be changed in place."""
+
+    __slots__ = ()
+
+    @property
+    def is_changeable(self) -> bool:
+        return True
+
+
+def as_cell(value: Value) -> Value:
+    """A result of no axes that is an array in NumPy, not a scalar; any other as it is."""
+    if builder_in_force() is None or not isinstance(value, (Tracer, np.generic)):
+        return value
+    kind = aval(value)
+    if kind.shape or kind.weak_type or is_changeable(value):
+        return cast(Value, value)
+    found: Tracer = value if isinstance(value, Tracer) else bind(Copy(), value)
+    return Cell(found.builder, found.variable)
+
+
+def is_changeable(value: Any) -> bool:
+    """Whether a value is a traced array that can be changed in place."""
+    return isinstance(value, TracedArray) and value.is_changeable
 
 
 class View(TracedArray):
@@ -411,6 +468,10 @@ class View(TracedArray):
             part.variable.name = self._variable.name
         self._seen, self._builder, self._variable = now, home, part.variable
 
+    @property
+    def is_changeable(self) -> bool:
+        return True
+
     def target(self, steps: Steps) -> tuple[TracedArray, Steps]:
         if self.refused:
             raise mistake(self.refused)
@@ -422,6 +483,15 @@ class View(TracedArray):
 
     def is_part(self, owner: TracedArray, steps: Steps) -> bool:
         return self.owner is owner and self.steps == steps
+
+
+class Flat(View):
+    """`x.flat`: what it takes of the elements is new, what is put into it is put into the array."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Value:
+        return another(indexing.getitem(self, index), self)
 
 
 _UNCERTAIN = (
@@ -437,8 +507,10 @@ def view(result: Any, base: Any, is_writable: bool = True) -> Any:
     if isinstance(result, (list, tuple)):
         parts = [view(part, base, is_writable) for part in cast("list[Any]", result)]
         return parts if isinstance(result, list) else tuple(parts)
-    if not isinstance(base, TracedArray) or not isinstance(result, TracedArray) or result is base:
+    if not isinstance(result, TracedArray) or result is base:
         return result
+    if not is_changeable(base):
+        return as_cell(result)
     steps = steps_between(base, result)
     if steps is None:
         return result
@@ -467,17 +539,42 @@ def _number_of_size(size: Dim) -> Value:
     return lax.dim_as_value(size)
 
 
-def _with_views(numpy: Callable[..., Any], is_writable: bool) -> None:
-    """Make the counterpart of a function give views of its first argument."""
+def _with(numpy: Callable[..., Any], finished: Callable[[Any, tuple[Any, ...]], Any]) -> None:
+    """Make the results of a counterpart what `finished` makes of them and of the arguments."""
     counterpart = COUNTERPARTS[numpy]
 
     @functools.wraps(counterpart)
     def with_views(*args: Any, **kwargs: Any) -> Any:
         result = counterpart(*args, **kwargs)
-        base = args[0] if args else next(iter(kwargs.values()))
-        return view(result, base, is_writable)
+        return finished(result, args or tuple(kwargs.values())[:1])
 
     COUNTERPARTS[numpy] = with_views
+
+
+def _views_of_first(result: Any, args: tuple[Any, ...]) -> Any:
+    return view(result, args[0])
+
+
+def _read_only_views(result: Any, args: tuple[Any, ...]) -> Any:
+    return view(result, args[0], is_writable=False)
+
+
+def _views_of_each(result: Any, args: tuple[Any, ...]) -> Any:
+    """The results, each of which is a view of its own argument."""
+    if not isinstance(result, (list, tuple)):
+        return view(result, args[0])
+    results = cast("tuple[Any, ...]", result)
+    return type(results)([view(r, arg) for r, arg in zip(results, args, strict=True)])
+
+
+def _view_of_operand(result: Any, args: tuple[Any, ...]) -> Any:
+    """The result of np.einsum: a view if the formula takes elements of one array, and sums none."""
+    operands = [arg for arg in args if isinstance(arg, TracedArray)]
+    return view(result, operands[0]) if len(operands) == 1 else result
+
+
+def _array(result: Any, args: tuple[Any, ...]) -> Any:
+    return as_cell(result)
 
 
 for _function in (
@@ -487,9 +584,19 @@ for _function in (
     *(np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.real),
     *(getattr(np, name) for name in ("unstack",) if hasattr(np, name)),
 ):
-    _with_views(_function, is_writable=True)
-for _function in (np.diagonal, np.diag, np.broadcast_to):
-    _with_views(_function, is_writable=False)
+    _with(_function, _views_of_first)
+for _function in (np.diagonal, np.diag, np.linalg.diagonal, np.broadcast_to):
+    _with(_function, _read_only_views)
+for _function in (np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays):
+    _with(_function, _views_of_each)
+_with(np.einsum, _view_of_operand)
+for _function in (
+    *(np.zeros, np.ones, np.empty, np.full),
+    *(np.zeros_like, np.ones_like, np.empty_like, np.full_like),
+    *(np.array, np.asarray, np.asanyarray, np.asarray_chkfinite, np.copy),
+    *(np.where, np.select, np.tensordot),
+):
+    _with(_function, _array)
 
 tracer_type[0] = TracedArray
 number_of_size[:] = [_number_of_size]

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from s2s.ir.dims import Size, same_size
+from s2s.ir.dims import Dim, Size, same_size
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.numpy.arguments import as_axis, shape_text
 from s2s.numpy.broadcasting import another, common_shape, stretched
@@ -87,18 +87,29 @@ def _taken(value: Value, items: tuple[Any, ...]) -> Value:
     parsed = _parse(shape_of(value), items)
     if any(shape_of(array) for array in parsed.arrays.values()):
         return _by_arrays(value, parsed)
-    spans = list(parsed.spans)
-    for axis, place in parsed.integers.items():
-        spans[axis] = Span(place, place + 1)
-    result = take_spans(value, spans)
     if parsed.arrays:
-        result = lax.take_at(result, tuple(parsed.arrays), list(parsed.arrays.values()))
-    gone = [axis for axis in parsed.integers if axis not in parsed.arrays]
-    gone = [axis - sum(other < axis for other in parsed.arrays) for axis in gone]
-    if gone:
-        result = lax.squeeze(result, tuple(sorted(gone)))
+        result = _at_numbers(value, parsed)
+    else:
+        spans = list(parsed.spans)
+        for axis, place in parsed.integers.items():
+            spans[axis] = Span(place, place + 1)
+        result = take_spans(value, spans)
+        if parsed.integers:
+            result = lax.squeeze(result, tuple(sorted(parsed.integers)))
     kept = [i for i in parsed.layout if i is not Ellipsis and not _removed(parsed, i)]
     return with_axes(result, [place for place, item in enumerate(kept) if item is None])
+
+
+def _at_numbers(value: Value, index: Index) -> Value:
+    """Indexing with integers some of which are traced: first these, so that it is a view of a row
+    that slices are then taken of."""
+    numbers = {**index.integers, **index.arrays}
+    axes = sorted(numbers)
+    places = [numbers[axis] for axis in axes]
+    places = [lax.dim_as_value(place) if isinstance(place, Dim) else place for place in places]
+    result = lax.take_at(value, axes, [operand(place, "an index") for place in places])
+    rest = [span for axis, span in enumerate(index.spans) if axis not in numbers]
+    return take_spans(result, rest) if rest else result
 
 
 def is_view(index: Any, result: Value) -> bool:

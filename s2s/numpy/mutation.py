@@ -21,7 +21,7 @@ from s2s.numpy.registry import mistake
 from s2s.numpy.views import steps_between, written
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
-from s2s.trace import Builder, Tracer, builder_in_force, known_value, tracer_of
+from s2s.trace import Builder, Tracer, builder_in_force, tracer_of
 
 if TYPE_CHECKING:
     from s2s.ir.jaxpr import Var
@@ -102,19 +102,23 @@ require_traced: list[Callable[[Any], None]] = [_refuse]
 replaces the one entry."""
 
 
+def _no_mask(array: Any, index: Any, value: Any) -> bool:
+    return False
+
+
+masked_assignment: list[Callable[[Any, Any, Any], bool]] = [_no_mask]
+"""Assigns to the elements that a mask of traced values in an index selects, if it has one; the
+module of these replaces the one entry."""
+
+
 # -- assignment to elements -----------------------------------------------------------------------
 
 
 def set_item(array: TracedArray, index: Any, value: Any) -> None:
     """`array[index] = value`."""
-    if not array.variable.aval.shape:
-        raise mistake(
-            "a number cannot be assigned to in place: s2s does not tell an array of no dimensions "
-            "from a number; give the variable a new value instead"
-        )
-    mask = _unknown_mask(index)
-    if mask is not None:
-        _set_masked(array, mask, value)
+    if not array.is_changeable:
+        raise mistake("a number cannot be assigned to in place; give the variable a new value")
+    if masked_assignment[0](array, index, value):
         return
     part = indexing.getitem(array, index)
     steps = steps_between(array, part)
@@ -142,43 +146,6 @@ def fitted(value: Any, shape: Shape, array: TracedArray) -> Value:
     if aval_of_operand(given).dtype.kind == "c" and dtype.kind != "c":
         raise mistake("a complex value cannot be assigned to elements of a real array")
     return stretched(convert(given, dtype), shape)
-
-
-def _unknown_mask(index: Any) -> Tracer | None:
-    """The mask that an index is, if its values are not known."""
-    items = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
-    masks = [i for i in items if isinstance(i, Tracer) and i.aval.dtype.kind == "b"]
-    if not masks or all(known_value(mask) is not None for mask in masks):
-        return None
-    others = [i for i in items if i is not masks[0] and i is not Ellipsis]
-    if any(not isinstance(i, slice) or i != slice(None) for i in others) or (
-        items[0] is not masks[0]
-    ):
-        raise mistake(
-            "an assignment by a mask whose values are not known can have no other index; index "
-            "first, or use np.where"
-        )
-    return masks[0]
-
-
-def _set_masked(array: TracedArray, mask: Tracer, value: Any) -> None:
-    """`array[mask] = value` for a mask whose values are not known."""
-    shape, covered = array.variable.aval.shape, mask.aval.shape
-    if not covered or not same_shape(shape[: len(covered)], covered):
-        raise mistake(
-            f"a mask of shape {shape_text(covered)} does not fit an array of shape "
-            f"{shape_text(shape)}"
-        )
-    rest = shape[len(covered) :]
-    given = operand(value, "an assignment")
-    if len(shape_of(given)) > len(rest):
-        raise mistake(
-            "how many elements the mask selects is not known, so this many values cannot be "
-            "assigned to them; assign one value, or use np.where(mask, values, x) with values "
-            "of the shape of x"
-        )
-    wide = lax.broadcast_in_dim(mask, shape, range(len(covered))) if rest else mask
-    array.assign(lax.select_n(wide, array, fitted(given, (*covered, *rest), array)))
 
 
 # -- x += y ---------------------------------------------------------------------------------------

@@ -141,6 +141,11 @@ class Operators(Tracer):
 
     # -- in place -------------------------------------------------------------------------------
 
+    @property
+    def is_changeable(self) -> bool:
+        """Whether `x += y` changes the array, not only what the name `x` stands for."""
+        raise NotImplementedError
+
     def change(self, operator: str, result: Value) -> Value:
         """Make `result` the elements of the array: what `x += y` does."""
         raise NotImplementedError
@@ -148,7 +153,7 @@ class Operators(Tracer):
     def _in_place(self, operator: str, function: TracedUfunc, other: Any) -> Value:
         """`x += y`: a new value for a number; an array changes for all who hold it."""
         result = function.infix(self, other)
-        if result is NotImplemented or not self.variable.aval.shape:
+        if result is NotImplemented or not self.is_changeable:
             return result
         return self.change(operator, result)
 

@@ -29,17 +29,10 @@ refuse(
     np.bincount,
 )
 refuse(
-    "sorting is not supported yet",
-    np.sort,
-    np.argsort,
-    np.partition,
-    np.argpartition,
-    np.lexsort,
-    np.median,
+    "it is not supported yet; without NaN, use np.median, np.quantile or np.percentile",
     np.nanmedian,
-    np.percentile,
-    np.quantile,
-    np.digitize,
+    np.nanquantile,
+    np.nanpercentile,
 )
 refuse(
     "the eigenvalues of general matrices are complex numbers, which are not supported yet; "

@@ -74,12 +74,22 @@ class TracedUfunc:
         if not kwargs:
             return self.apply([operand(arg, self.__name__) for arg in args])
         out, where = _out(kwargs)
-        result = self.apply([operand(arg, self.__name__) for arg in args], self._dtype(kwargs))
+        values = [operand(arg, self.__name__) for arg in args]
+        if where is not True:
+            values = [self._defined(value, where) for value in values]
+        result = self.apply(values, self._dtype(kwargs))
         if out is None:
             return result
         from s2s.numpy.writing import write_out
 
         return write_out(out, result, where, self.__name__)
+
+    def _defined(self, value: Value, where: Any) -> Value:
+        """An operand, and one where a mask is not true: nothing is computed of it there, nor may
+        the derivative depend on it."""
+        if not isinstance(value, Tracer) or self.numpy in (np.add, np.subtract, np.multiply):
+            return value
+        return COUNTERPARTS[np.where](where, value, 1)
 
     def apply(self, values: Sequence[Value], dtype: DType | None = None) -> Value:
         """The result for operands, as NumPy gives it, optionally computed with a given dtype."""

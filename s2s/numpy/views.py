@@ -235,7 +235,7 @@ def _written(x: Value, steps: Steps, part: Value, add: bool) -> Value:
 def _increment(array: Tracer, steps: Steps, part: Value) -> Value | None:
     """What `part` adds to the elements that the steps lead to, if it is nothing but a sum."""
     builder = builder_in_force()
-    once = any(s.selects for s in steps) and not any(s.repeats for s in steps)
+    once = sum(s.selects for s in steps) == 1 and not any(s.repeats for s in steps)
     eqn = builder.producer(part) if builder is not None and once else None
     if eqn is None or not isinstance(eqn.primitive, (Add, Sub)):
         return None

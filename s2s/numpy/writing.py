@@ -30,7 +30,7 @@ def target(array: Any, function: str) -> TracedArray:
     """An array that is written into, which must be traced."""
     if isinstance(array, np.ndarray):
         require_traced[0](cast("np.ndarray[Any, Any]", array))
-    if not isinstance(array, Tracer) or not array.aval.shape:
+    if not isinstance(array, Tracer) or not cast("TracedArray", array).is_changeable:
         raise mistake(f"{function} writes into an array, which its argument is not")
     return cast("TracedArray", array)
 

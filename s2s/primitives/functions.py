@@ -108,6 +108,7 @@ from s2s.primitives.logic import (
     shift_right_arithmetic as shift_right_arithmetic,
     signbit as signbit,
 )
+from s2s.primitives.order_statistics import median as median, quantile as quantile
 from s2s.primitives.powers import (
     cbrt as cbrt,
     exp as exp,
@@ -136,6 +137,14 @@ from s2s.primitives.reductions import (
     reduce_min as reduce_min,
     reduce_or as reduce_or,
     reduce_prod as reduce_prod,
+)
+from s2s.primitives.sorting import (
+    argpartition as argpartition,
+    argsort as argsort,
+    lexsort as lexsort,
+    partition as partition,
+    searchsorted as searchsorted,
+    sort as sort,
 )
 from s2s.primitives.spacing import linspace as linspace
 from s2s.primitives.special import (

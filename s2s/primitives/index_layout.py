@@ -6,13 +6,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from s2s.ir.dims import Shape, Size, require_same, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ShapedArray
-from s2s.primitive import BatchAxis, Producer, Value
+from s2s.primitive import BatchAxis, Producer, Value, registry
 from s2s.primitives.core import BroadcastInDim, broadcast_in_dim, defined_by, move_batch_axis
 from s2s.primitives.creation import Iota, iota
 from s2s.trace import aval, known_value
@@ -205,7 +206,7 @@ def are_distinct(indices: Sequence[Value], shape: Sequence[Size], producer: Prod
     """Whether no two places that the indices address are the same, as far as is known.
 
     `shape` has the sizes of the indexed axes. The indices are known, or along each axis of theirs
-    one of them counts 0, 1, 2, ...
+    one of them counts 0, 1, 2, ..., in some order.
     """
     known = [known_value(index) for index in indices]
     sizes = [size for size in shape if isinstance(size, int)]
@@ -218,7 +219,9 @@ def are_distinct(indices: Sequence[Value], shape: Sequence[Size], producer: Prod
         repeated = defined_by(index, BroadcastInDim, producer)
         if repeated is not None:
             axes, (index,) = repeated[0].broadcast_dimensions, repeated[1]
-        count = defined_by(index, Iota, producer)
-        if count is not None:
-            counted.add(axes[count[0].dimension])
+        # A permutation along an axis has each number once. By name, for it is defined further on.
+        for kind in (Iota, registry["argsort"]):
+            count = defined_by(index, kind, producer)
+            if count is not None:
+                counted.add(axes[cast("Iota", count[0]).dimension])
     return len(counted) == max(aval(index).ndim for index in indices)

@@ -160,3 +160,75 @@ def either_of_two(x):
 @pytest.mark.parametrize(("function", "argument"), [(last_row, A), (either_of_two, X)])
 def test_what_may_be_another_array_is_not_changed(function, argument) -> None:
     assert "may be another array too" in refusal(function, f64(*argument.shape)).message
+
+
+def changed_under_another_name(x):
+    y = x.copy()
+    z = y if x[0] > 0 else x * 2
+    y[0] = 7.0
+    return z
+
+
+def row_of_a_changed_array(a):
+    b = a.copy()
+    row = b[0] if a[0, 0] > 0 else b[1]
+    b[0, 1] = 9.0
+    return row
+
+
+def attribute_of_either(x):
+    y = x.copy()
+    held = {"w": x * 3.0}
+    if x[0] > 0:
+        held["w"] = y
+    y[0] = 7.0
+    return held["w"]
+
+
+def changed_after_a_loop(x):
+    y = x.copy()
+    z = y
+    while np.sum(z) < 0.0:
+        z = z * 0.5
+    y[0] = 5.0
+    return z
+
+
+@pytest.mark.parametrize(
+    "function",
+    [changed_under_another_name, row_of_a_changed_array, attribute_of_either, changed_after_a_loop],
+)
+def test_an_array_that_another_name_may_have_is_not_changed(function) -> None:
+    argument = A if function.__code__.co_varnames[0] == "a" else X
+    found = refusal(function, f64(*argument.shape)).message
+    assert "this changes an array that `" in found and "may be too" in found
+
+
+def test_an_array_whose_other_name_is_gone_is_changed() -> None:
+    def function(x):
+        y = x.copy()
+        s = np.sum(y if x[0] > 0 else x * 2)
+        y[0] = 7.0
+        return y * s
+
+    closed = traced(function, f64(6)).closed
+    np.testing.assert_array_equal(evaluate(closed, X)[0], function(X))
+
+
+CELL, OUTSIDE = np.zeros(()), np.zeros(6)
+
+
+def view_of_a_global(x):
+    part = OUTSIDE[1:]
+    part[0] = 1.0
+    return x * OUTSIDE
+
+
+def number_in_a_global(x):
+    np.add(CELL, x[0], out=CELL)
+    return x * CELL
+
+
+@pytest.mark.parametrize("function", [view_of_a_global, number_in_a_global])
+def test_arrays_outside_of_the_function_are_not_changed(function) -> None:
+    assert "outside" in refusal(function, f64(6)).message.replace("outlives", "outside")

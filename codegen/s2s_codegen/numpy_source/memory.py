@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from s2s.ir.dims import same_size
-from s2s.ir.jaxpr import JaxprEqn, Literal
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
 from s2s.primitive import Primitive
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import (
@@ -22,8 +24,10 @@ from s2s.primitives.indexing import Gather, Scatter, ScatterAdd
 from s2s.primitives.joining import Concatenate, Stack
 from s2s.primitives.layout import Pad, Rev, Slice, Squeeze
 from s2s.primitives.matrices import LinearAlgebra
+from s2s.primitives.order_statistics import OrderStatistic
+from s2s.primitives.sorting import AlongAxis, SearchSorted
 from s2s.primitives.triangles import Triangle
-from s2s.primitives.updates import UpdateSlice
+from s2s.primitives.updates import UpdateSlice, UpdateSliceAdd
 
 _OWNED = (
     AxesReduction,
@@ -33,10 +37,13 @@ _OWNED = (
     DotGeneral,
     DynamicUpdateSlice,
     Elementwise,
+    AlongAxis,
     Iota,
     LinearAlgebra,
+    OrderStatistic,
     Pad,
     Scatter,
+    SearchSorted,
     Stack,
     Triangle,
     UpdateSlice,
@@ -86,6 +93,38 @@ def is_owned(eqn: JaxprEqn) -> bool:
 def writes_into(primitive: Primitive) -> bool:
     """Whether it is said by assignments to a part of an array, which only a statement can."""
     return isinstance(primitive, (DynamicUpdateSlice, Pad, Scatter, UpdateSlice))
+
+
+def updates_part(inner: JaxprEqn, outer: JaxprEqn, definitions: Mapping[Var, JaxprEqn]) -> bool:
+    """Whether an array is written into where the other one takes a view of it, and puts it back:
+
+    `row = x[i]; row[1:] = v; x[i] = row`, which is `x[i][1:] = v`.
+    """
+    base = inner.invars[0]
+    taken = None if isinstance(base, Literal) else definitions.get(base)
+    if taken is None or isinstance(inner.primitive, Pad):
+        return False
+    primitive, (x, *rest) = outer.primitive, outer.invars
+    if isinstance(primitive, UpdateSlice):
+        read, update, indices = primitive.part, rest[0], []
+        if isinstance(primitive, UpdateSliceAdd):
+            return False
+    elif isinstance(primitive, Scatter) and not isinstance(primitive, ScatterAdd):
+        *indices, update = rest
+        if any(index.aval.shape for index in indices):
+            return False
+        window = tuple(primitive.window(x.aval, update.aval))
+        read = Gather(primitive.dimension_numbers.of_gather(), window, primitive.mode)
+    else:
+        return False
+    same = len(taken.invars) == len(indices) + 1 and all(map(_is_same, taken.invars, (x, *indices)))
+    return update is inner.outvars[0] and taken.primitive == read and same
+
+
+def _is_same(a: Atom, b: Atom) -> bool:
+    if isinstance(a, Literal) and isinstance(b, Literal):
+        return a.aval == b.aval and bool(a.value == b.value)
+    return a is b
 
 
 def adds_into_zeros(eqn: JaxprEqn, is_zero_array: bool) -> bool:

@@ -11,7 +11,7 @@ or is added to a part of an array that is there already.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from s2s.ir.dims import Shape, Size, same_size
 from s2s.ir.jaxpr import Atom, JaxprEqn, Var
@@ -22,6 +22,7 @@ from s2s.primitives.indexing import Scatter, ScatterAdd
 from s2s.primitives.layout import Pad
 from s2s.primitives.updates import UpdateSlice, UpdateSliceAdd
 from s2s_codegen.numpy_source.expression import Expression, is_negative, negative, without_sign
+from s2s_codegen.numpy_source.memory import writes_into
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.layout import position_text, slice_text
 
@@ -39,10 +40,14 @@ class Placement:
     """Whether the value is added to what is there."""
     repeats: bool
     """Whether places may be the same, each of which counts."""
+    within: str = ""
+    """The index of the view of the array that is written into, if it is not the array itself."""
 
     def put(self, name: str, operator: str = "") -> str:
         """The statement that puts the value into the array `name`, adding with `+` or `-`."""
         value = self.value
+        if self.within:
+            name = f"{name}[{self.within}]"
         if operator and is_negative(value):
             operator, value = ("-" if operator == "+" else "+"), without_sign(value)
         if operator and self.repeats:
@@ -59,6 +64,11 @@ class Placement:
 def placement(eqn: JaxprEqn, scope: Scope) -> Placement:
     """What an equation whose primitive `writes_into` an array puts where."""
     primitive = eqn.primitive
+    if isinstance(primitive, (Scatter, UpdateSlice)):
+        update = eqn.invars[1 if isinstance(primitive, UpdateSlice) else -1]
+        inner = scope.definition(update)
+        if inner is not None and writes_into(inner.primitive):
+            return _nested(eqn, inner, scope)
     if isinstance(primitive, Pad):
         operand, number = eqn.invars
         index, value = _assigned(operand, _slots(primitive, eqn), eqn, scope)
@@ -79,6 +89,43 @@ def placement(eqn: JaxprEqn, scope: Scope) -> Placement:
     adds = isinstance(primitive, ScatterAdd)
     repeats = adds and not primitive.unique_indices and any(a.aval.shape for a in atoms[1:-1])
     return Placement(index, scope.expression(atoms[-1]), base, fill, adds, repeats)
+
+
+def _nested(eqn: JaxprEqn, inner: JaxprEqn, scope: Scope) -> Placement:
+    """What is put into a view of an array, which is then put back: it is put into the array."""
+    primitive, part = eqn.primitive, placement(inner, scope)
+    x, *rest = eqn.invars
+    rank = x.aval.ndim
+    base, fill = _base(x, scope)
+    inside = f"{part.within}][{part.index}" if part.within else part.index
+    if isinstance(primitive, UpdateSlice):
+        slots, shape = _slots(primitive, eqn), eqn.outvars[0].aval.shape
+        whole = [slice_text(scope, *slot, size) for slot, size in zip(slots, shape, strict=True)]
+        outside, removed = whole, set[int]()
+    else:
+        assert isinstance(primitive, Scatter)
+        texts = ["", *[scope.whole(atom).text for atom in rest]]
+        outside = primitive.index(texts, [atom.aval for atom in eqn.invars]).split(", ")
+        outside += [":"] * (rank - len(outside))
+        removed = set(primitive.dimension_numbers.inserted_window_dims)
+    kept = [axis for axis in range(rank) if axis not in removed]
+    inner_items = iter(inside.split(", "))
+    if isinstance(inner.primitive, UpdateSlice) and all(outside[axis] == ":" for axis in kept):
+        items = [next(inner_items, ":") if axis in kept else outside[axis] for axis in range(rank)]
+        return replace(part, index=_short(items), within="", base=base, fill=fill)
+    return replace(
+        part, index=part.index, within=_within(outside, part.within), base=base, fill=fill
+    )
+
+
+def _within(items: list[str], inner: str) -> str:
+    return f"{_short(items)}][{inner}" if inner else _short(items)
+
+
+def _short(items: list[str]) -> str:
+    while len(items) > 1 and items[-1] == ":":
+        items = items[:-1]
+    return ", ".join(items)
 
 
 def _base(x: Atom, scope: Scope) -> tuple[Atom | None, Expression]:

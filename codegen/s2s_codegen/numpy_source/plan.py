@@ -14,13 +14,17 @@ from dataclasses import dataclass, field
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
 from s2s.primitives.arithmetic import Add, Neg, Sub
 from s2s.primitives.core import BroadcastInDim
+from s2s.primitives.dynamic import DynamicSlice
 from s2s.primitives.families import AddAny
+from s2s.primitives.indexing import Gather
+from s2s.primitives.layout import Slice, Squeeze
 from s2s_codegen.numpy_source.memory import (
     adds_into_zeros,
     is_basic_view,
     is_transparent,
     is_zero,
     may_alias,
+    updates_part,
     writes_into,
 )
 from s2s_codegen.numpy_source.schedule import Placed
@@ -43,6 +47,10 @@ class Plan:
     """For a variable whose array may be a view of another's, the one that this started from."""
     storage_last_use: dict[Var, int] = field(default_factory=dict[Var, int])
     """The last statement that reads a variable or any view of it."""
+
+    copied: set[Var] = field(default_factory=set[Var])
+    """Views of an array that is written into while they are still needed: they are copied, so that
+    the array need not be."""
 
     def root(self, var: Var) -> Var:
         """The variable whose array `var` is or is a view of."""
@@ -83,6 +91,7 @@ def plan(jaxpr: Jaxpr, placed: Sequence[Placed]) -> Plan:
     made = Plan(inlined=inlined)
     made.statements = [p for p in placed if not _is_inlined(p.eqn, inlined)]
     _find_last_uses(jaxpr, made)
+    _find_copied(made)
     _find_storage(placed, made)
     return made
 
@@ -121,6 +130,7 @@ def _candidates(jaxpr: Jaxpr, placed: Sequence[Placed]) -> dict[Var, JaxprEqn]:
         for p in placed
         if isinstance(p.eqn.primitive, BroadcastInDim) and is_zero(p.eqn.invars[0])
     }
+    definitions = {var: p.eqn for p in placed for var in p.eqn.outvars}
     reads: dict[Var, int] = {}
     reader: dict[Var, tuple[int, JaxprEqn]] = {}
     inlined: dict[Var, JaxprEqn] = {}
@@ -133,9 +143,14 @@ def _candidates(jaxpr: Jaxpr, placed: Sequence[Placed]) -> dict[Var, JaxprEqn]:
             if _is_written_anywhere(eqn):
                 inlined[var] = eqn
                 reading, times = reader.get(var, reading), uses
-            elif uses == 1 and _may_be_inside(eqn, reader[var][1], zeros):
+            elif uses == 1 and _may_be_inside(eqn, reader[var][1]):
                 # A change of sign has no line of its own.
                 if reader[var][0] == run or (isinstance(eqn.primitive, Neg) and var.name is None):
+                    inlined[var] = eqn
+            elif uses == 1 and writes_into(eqn.primitive) and reader[var][0] == run:
+                if _is_term(eqn, reader, inlined, zeros) or updates_part(
+                    eqn, reader[var][1], definitions
+                ):
                     inlined[var] = eqn
         for var in _variables(eqn.invars):
             reads[var] = reads.get(var, 0) + times
@@ -165,11 +180,28 @@ def _is_neighbour(eqn: JaxprEqn) -> bool:
     return is_integer and is_sum and isinstance(eqn.invars[1], Literal)
 
 
-def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn, zeros: set[Var]) -> bool:
+def _is_term(
+    eqn: JaxprEqn,
+    reader: dict[Var, tuple[int, JaxprEqn]],
+    inlined: dict[Var, JaxprEqn],
+    zeros: set[Var],
+) -> bool:
+    """Whether what is zero but for a part is a term of a sum of cotangents that is a statement."""
+    if not adds_into_zeros(eqn, eqn.invars[0] in zeros):
+        return False
+    while True:
+        total = reader[eqn.outvars[0]][1]
+        if not isinstance(total.primitive, (Add, AddAny, Sub)) or total.phase == "primal":
+            return False
+        if total.outvars[0] not in inlined:
+            return True
+        eqn = total
+
+
+def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn) -> bool:
     """Whether a value that is read once, under the same line, may be written where it is read."""
     if writes_into(eqn.primitive):
-        is_sum = isinstance(reader.primitive, (Add, AddAny, Sub)) and reader.phase != "primal"
-        return is_sum and adds_into_zeros(eqn, eqn.invars[0] in zeros)
+        return False
     if eqn.primitive.has_effect or eqn.primitive.multiple_results or _repeats_operands(reader):
         return False
     name = eqn.outvars[0].name
@@ -248,19 +280,44 @@ def _find_last_uses(jaxpr: Jaxpr, made: Plan) -> None:
             pending.extend(_variables(definition.invars))
 
 
+def _find_copied(made: Plan) -> None:
+    overwritten: dict[Var, int] = {}
+    for position, p in enumerate(made.statements):
+        bases = p.eqn.invars[:1] if writes_into(p.eqn.primitive) else ()
+        if isinstance(p.eqn.primitive, (Add, AddAny, Sub)) and p.eqn.phase != "primal":
+            bases = p.eqn.invars
+        for base in _variables(bases):
+            if base.aval.shape and base not in made.inlined and made.last_use[base] <= position:
+                overwritten[base] = position
+    for position, p in enumerate(made.statements):
+        if not isinstance(p.eqn.primitive, (DynamicSlice, Gather, Slice, Squeeze)):
+            continue
+        (var,), base = p.eqn.outvars, p.eqn.invars[0]
+        written = overwritten.get(base, -1) if isinstance(base, Var) else -1
+        if may_alias(p.eqn) and var.aval.shape and position < written < made.last_use.get(var, -1):
+            made.copied.add(var)
+
+
 def _find_storage(placed: Sequence[Placed], made: Plan) -> None:
     for p in placed:
+        if not made.copied.isdisjoint(p.eqn.outvars):
+            continue
         if may_alias(p.eqn) and not p.eqn.primitive.multiple_results:
-            roots = {made.root(var) for var in _variables(p.eqn.invars)}
+            # Numbers share no memory: an index is none of these, and an element is a new number.
+            roots = {made.root(var) for var in _variables(p.eqn.invars) if var.aval.shape}
             for var in p.eqn.outvars:
-                if len(roots) == 1:
+                if len(roots) == 1 and var.aval.shape:
                     made.storage[var] = next(iter(roots))
     for var, position in made.last_use.items():
         root = made.root(var)
         made.storage_last_use[root] = max(position, made.storage_last_use.get(root, -1))
-    # The results of a loop or a branch may be any of the arrays that it has from outside.
+    # The results of a loop or a branch may be any of the arrays that it has from outside, and so
+    # may the result of a primitive that says nothing about it.
     for position, p in reversed(list(enumerate(made.statements))):
-        if p.eqn.primitive.multiple_results and may_alias(p.eqn):
+        is_apart = made.storage.keys().isdisjoint(p.eqn.outvars)
+        is_apart = is_apart and made.copied.isdisjoint(p.eqn.outvars)
+        several = p.eqn.primitive.multiple_results or is_apart
+        if several and may_alias(p.eqn):
             arrays = [var for var in p.eqn.outvars if var.aval.shape]
             until = max(map(made.needed_until, arrays), default=-1)
             for var in _variables(p.eqn.invars):

@@ -163,6 +163,8 @@ class Writer:
                 self.copied.add(var)
         elif expression.shape is not None and not same_shape(expression.shape, var.aval.shape):
             self.scope.shapes[var] = expression.shape
+        if var in self.scope.plan.copied:
+            expression = method(expression, "copy")
         name = self.scope.names.give(var, hint, self.is_dead)
         if expression.text != name:
             self.line(f"{name} = {expression.text}")

@@ -28,13 +28,14 @@ from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
     Recording,
+    like,
     may_be_shared,
     put,
     unusable,
 )
 from s2s.ir.dtypes import BOOL
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Source, Var
-from s2s.numpy.array import View
+from s2s.numpy.array import View, is_changeable
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
 from s2s.trace import (
@@ -148,15 +149,19 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
             unusable(slot, f"depends on the branch: {error}", arms[0].line)
             continue
         for number in range(start, len(merging.outputs)):
-            names[number] = slot.name
             if isinstance(slot, Contents) and isinstance(slot.owner, Tracer):
                 contents.add(number)
+            else:
+                names[number] = slot.name
     jumps = _merged_jumps(test, arms, merging)
     value = _merged_value(arms, merging)
     results = bound(test, arms, merging.outputs, names)
-    for number, (result, row) in enumerate(zip(results, merging.outputs, strict=True)):
-        if aval(result).shape and number not in contents and _has_older(row, arms):
-            may_be_shared(result, names.get(number, "the array"))
+    for number, row in enumerate(merging.outputs):
+        if any(map(is_changeable, row)) or aval(results[number]).shape:
+            results[number] = like(results[number], next(filter(is_changeable, row), None))
+            older = [] if number in contents else _older(row, arms)
+            if older:
+                may_be_shared(results[number], names.get(number, "the array"), older)
     for key, slot_value in found.items():
         put(slots[key], slot_value.filled(results))
     jumps = {
@@ -168,10 +173,12 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
     return Choice(Outcome(jumps, given, always) if jumps else None, given)
 
 
-def _has_older(row: Sequence[Any], arms: Sequence[Arm]) -> bool:
-    """Whether one of the leaves is an array from outside of its branch, or a view."""
-    return any(
-        isinstance(leaf, np.ndarray)
+def _older(row: Sequence[Any], arms: Sequence[Arm]) -> list[Any]:
+    """The leaves that are arrays from outside of their branch, or views."""
+    return [
+        leaf
+        for leaf, arm in zip(row, arms, strict=True)
+        if isinstance(leaf, np.ndarray)
         or (
             isinstance(leaf, Tracer)
             and (
@@ -180,8 +187,7 @@ def _has_older(row: Sequence[Any], arms: Sequence[Arm]) -> bool:
                 or any(leaf.variable is var for var in _changed_arrays(arm))
             )
         )
-        for leaf, arm in zip(row, arms, strict=True)
-    )
+    ]
 
 
 def _changed_arrays(arm: Arm) -> list[Var]:

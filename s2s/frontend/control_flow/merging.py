@@ -9,10 +9,11 @@ from typing import Any, cast
 import numpy as np
 
 from s2s.control.user_functions import fits, join
-from s2s.frontend.control_flow.state import MISSING
+from s2s.frontend.control_flow.state import MISSING, array_of
 from s2s.ir.dims import Dim
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
 from s2s.ir.jaxpr import ShapedArray
+from s2s.numpy.array import is_changeable
 from s2s.primitive import Zero
 from s2s.primitives.core import convert_element_type, instantiate
 from s2s.primitives.creation import dim_as_value
@@ -63,10 +64,10 @@ def is_numeric(leaf: Any) -> bool:
 
 def is_same(a: Any, b: Any) -> bool:
     """Whether two leaves are the same value, whatever the arguments are."""
-    if a is b:
+    if array_of(a) is array_of(b):
         return True
     if isinstance(a, Tracer) and isinstance(b, Tracer):
-        return a.variable is b.variable
+        return a.variable is b.variable and is_changeable(a) == is_changeable(b)
     if type(a) is not type(b):
         return False
     if isinstance(a, (int, float, complex, str, bytes, np.generic)):
@@ -102,7 +103,7 @@ class Merging:
         for column in zip(*rows, strict=True):
             if all(is_same(column[0], other) for other in column[1:]):
                 if not _lives_inside(column[0], values):
-                    merged.append(column[0])
+                    merged.append(array_of(column[0]))
                     continue
             if not all(map(is_numeric, column)):
                 raise Unlike(f"it is {column[0]!r} in one, {column[-1]!r} in another")

@@ -7,6 +7,7 @@ change in place is told by the hooks (`changing`), before it changes.
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import weakref
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
@@ -19,7 +20,7 @@ import numpy as np
 from s2s.frontend.conversion import HOOK
 from s2s.ir.jaxpr import Source
 from s2s.numpy import mutation
-from s2s.numpy.array import TracedArray
+from s2s.numpy.array import TracedArray, View, as_cell, is_changeable
 from s2s.numpy.registry import mistake
 from s2s.trace import Builder, Tracer, builders_in_force, tracer_of
 from s2s.tree import flatten, unflatten
@@ -219,25 +220,44 @@ class Recording:
             slot.write(values.get(key, self.before[key]))
 
 
+class Snapshot(TracedArray):
+    """What is now in an array that will be changed, or restored: it stays what it is."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: TracedArray) -> None:
+        super().__init__(array.builder, array.variable)
+        self.array = array
+
+
 def _as_it_is(value: Any, owners: set[int]) -> Any:
     """A value with what is now in the arrays in it that have been changed."""
     leaves, structure = flatten(value)
     if not any(isinstance(leaf, Tracer) and id(leaf) in owners for leaf in leaves):
         return value
     now = [
-        tracer_of(leaf.builder, leaf.variable)
-        if isinstance(leaf, Tracer) and id(leaf) in owners
-        else leaf
+        Snapshot(leaf) if isinstance(leaf, TracedArray) and id(leaf) in owners else leaf
         for leaf in leaves
     ]
     return unflatten(structure, now)
 
 
+def array_of(leaf: Any) -> Any:
+    """The array that a snapshot was taken of; anything else itself."""
+    return leaf.array if isinstance(leaf, Snapshot) else leaf
+
+
+def like(result: Any, leaf: Any) -> Any:
+    """A result as the kind of array that a leaf was: one of no axes can be changed in place."""
+    return as_cell(result) if is_changeable(leaf) else result
+
+
 def changing(owner: Any) -> None:
     """An object, which is not traced or a mutable array, is about to be changed in place."""
-    if isinstance(owner, Tracer):
-        for array, reason in _shared:
-            if array() is owner:
+    for array, result, reason in _shared:
+        if array() is owner and result() is not None:
+            gc.collect()  # It may be in a cycle that nobody refers to.
+            if result() is not None:
                 raise mistake(reason)
     for recording in _recordings:
         recording.changing(owner)
@@ -256,17 +276,31 @@ def put(slot: Slot, value: Any) -> None:
     slot.write(value)
 
 
-_shared: list[tuple[weakref.ref[Any], str]] = []
+_shared: list[tuple[weakref.ref[Any], weakref.ref[Any], str]] = []
+"""An array, one that may be the same, and what to say when the first is changed while the second
+is in use."""
 
 
-def may_be_shared(array: Any, name: str) -> None:
-    """An array that may be another one, known under another name: it cannot be changed in place."""
+def may_be_shared(result: Any, name: str, others: Iterable[Any] = ()) -> None:
+    """An array that may be one of others, depending on values: neither can be changed in place."""
     reason = (
         f"this changes `{name}`, which may be another array too, depending on the values of the "
         "arguments; that would change with it. Work on a copy: x = x.copy()."
     )
-    _shared[:] = [(other, text) for other, text in _shared if other() is not None]
-    _shared.append((weakref.ref(array), reason))
+    other_reason = (
+        f"this changes an array that `{name}` may be too, depending on the values of the "
+        "arguments; that would change with it. Work on a copy: x = x.copy()."
+    )
+    _shared[:] = [entry for entry in _shared if entry[0]() is not None and entry[1]() is not None]
+    found = weakref.ref(result)
+    _shared.append((found, found, reason))
+    _shared.extend((weakref.ref(elements_of(other)), found, other_reason) for other in others)
+
+
+def elements_of(value: Any) -> Any:
+    """The array that has the elements of an array: another one if it is a view, or a snapshot."""
+    array = array_of(value)
+    return array.owner if isinstance(array, View) else array
 
 
 def is_recording() -> bool:

@@ -19,10 +19,17 @@ from s2s.frontend.control_flow.merging import (
 )
 from s2s.frontend.control_flow.outcomes import End, without
 from s2s.frontend.control_flow.raising import refuse_handled
-from s2s.frontend.control_flow.state import MISSING, Contents, Recording, may_be_shared
+from s2s.frontend.control_flow.state import (
+    MISSING,
+    Contents,
+    Recording,
+    elements_of,
+    like,
+    may_be_shared,
+)
 from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import ShapedArray, Var
-from s2s.numpy.array import TracedArray
+from s2s.numpy.array import TracedArray, View, is_changeable
 from s2s.trace import Builder, Tracer, appending_to, builder_in_force, tracer_of
 from s2s.tree import TreeDef, flatten, unflatten
 
@@ -38,9 +45,13 @@ class Carried:
     """The types of the leaves; None for what stays as it is."""
 
     @classmethod
-    def of(cls, value: Any) -> Carried:
+    def of(cls, value: Any, arrays_stay: bool = False) -> Carried:
+        """With `arrays_stay`, of arrays that can be changed in place only their elements change,
+        until a step is seen to put another one in the place of one."""
         leaves, structure = flatten(value)
-        return cls(structure, leaves, [leaf_aval(v) if is_numeric(v) else None for v in leaves])
+        stays = [not is_numeric(v) or (arrays_stay and is_changeable(v)) for v in leaves]
+        avals = [None if s else leaf_aval(v) for v, s in zip(leaves, stays, strict=True)]
+        return cls(structure, leaves, avals)
 
     def filled(self, values: Sequence[Any]) -> Any:
         """The value with others in place of its numbers."""
@@ -102,7 +113,7 @@ class Steps:
         self.sole_arrays = self.recording.sole_values(TracedArray)
         for key, slot in self.recording.slots.items():
             # An array may be changed in place (`x += y`), and then the variable stays what it is.
-            if slot.name in names and not _is_array(self.recording.before[key]):
+            if slot.name in names and not is_changeable(self.recording.before[key]):
                 self._carry(key)
 
     def _carry(self, key: int) -> None:
@@ -110,7 +121,7 @@ class Steps:
         if value is MISSING:
             self.fresh.add(key)
         else:
-            self.carried[key] = Carried.of(value)
+            self.carried[key] = Carried.of(value, arrays_stay=not isinstance(value, Tracer))
 
     # -- tracing --------------------------------------------------------------------------------
 
@@ -122,7 +133,52 @@ class Steps:
                 self._settle(step)
             except Changed:
                 continue
+            self._require_one_name(step)
             return step
+
+    def _require_one_name(self, step: Step) -> None:
+        """Raise Unlike if the step changes an array in place that is carried under another name.
+
+        What is carried is a value of its own: it would not change with the array.
+        """
+        changed = {
+            id(slot.owner)
+            for slot in self.recording.slots.values()
+            if isinstance(slot, Contents) and isinstance(slot.owner, Tracer)
+        }
+        leaves = [leaf for value in step.after.values() for leaf in flatten(value)[0]]
+        inputs = iter(step.numbers)
+        for key, carried in self.carried.items():
+            if self._is_array(key):
+                for _ in carried.numbers:
+                    next(inputs)
+                continue
+            ends = self._ends(carried, step.after.get(key, step.start[key]))
+            starts = self._ends(carried, step.start[key])
+            for (old, _), start, end in zip(carried.numbers, starts, ends, strict=True):
+                is_changed = start.variable is not next(inputs)
+                if id(elements_of(old)) in changed or id(elements_of(end)) in changed:
+                    pass
+                elif not is_changed or not is_changeable(end) or self._is_sole(end, leaves, step):
+                    continue
+                name = self.recording.slots[key].name
+                raise Unlike(f"it changes an array in place that is also known as `{name}`")
+
+    def _is_sole(self, end: Any, leaves: Sequence[Any], step: Step) -> bool:
+        """Whether an array is known by one name at the end of a step, and not outside of it."""
+        holders = [leaf for leaf in leaves if isinstance(leaf, Tracer)]
+        same = sum(
+            leaf.variable is end.variable or (isinstance(leaf, View) and leaf.owner is end)
+            for leaf in holders
+        )
+        shared = [
+            var
+            for key in self.carried
+            if key not in self.sole_arrays
+            for var in self._vars_of(key, step)
+        ]
+        is_own = end.builder is step.builder and end.variable not in shared
+        return same <= 1 and is_own and not isinstance(end, View)
 
     def _builder(self) -> Builder:
         builder = Builder(self.source)
@@ -138,10 +194,13 @@ class Steps:
             found: list[Tracer] = []
             for leaf, a in carried.numbers:
                 own = leaf.variable.name if isinstance(leaf, Tracer) else None
-                var = Var(a, name if len(carried.leaves) == 1 else own)
+                is_alone = len(carried.leaves) == 1 and not self._is_array(key)
+                var = Var(a, name if is_alone else own)
                 inputs.append(var)
-                found.append(tracer_of(builder, var))
-                if a.shape and key not in self.sole_arrays and not self._is_contents(key):
+                found.append(like(tracer_of(builder, var), leaf))
+                if key in self.sole_arrays or self._is_array(key):
+                    continue
+                if is_changeable(found[-1]):
                     may_be_shared(found[-1], name)
             start[key] = carried.filled(found)
         for key in self.fresh:
@@ -150,8 +209,10 @@ class Steps:
             start[key] = growing
         return inputs, start
 
-    def _is_contents(self, key: int) -> bool:
-        return isinstance(self.recording.slots[key], Contents)
+    def _is_array(self, key: int) -> bool:
+        """Whether the slot is an array that is changed in place."""
+        slot = self.recording.slots[key]
+        return isinstance(slot, Contents) and isinstance(slot.owner, Tracer)
 
     def _enter(self, start: dict[int, Any]) -> None:
         for key, value in start.items():
@@ -260,6 +321,10 @@ class Steps:
         for i, (old, a, new) in enumerate(zip(carried.leaves, carried.avals, leaves, strict=True)):
             if a is None:
                 if not is_same(old, new):
+                    if is_changeable(old) and is_numeric(new):
+                        carried.avals[i] = leaf_aval(old)
+                        changed = True
+                        continue
                     if is_numeric(new) or not unread:
                         raise Unlike(f"{slot.name} changes from {old!r} to another kind of value")
                     return self._drop(key)
@@ -295,6 +360,10 @@ class Steps:
             start += size
         return []
 
+    def _ends(self, carried: Carried, value: Any) -> list[Any]:
+        leaves = flatten(value)[0]
+        return [v for v, a in zip(leaves, carried.avals, strict=True) if a is not None]
+
     def _length(self) -> Any:
         return None if self.items is None else self.items.length
 
@@ -323,7 +392,3 @@ def _read(step: Step) -> set[Any]:
     leaves = [leaf for value in ends for leaf in flatten(value)[0]]
     found.update(leaf.variable for leaf in leaves if isinstance(leaf, Tracer))
     return found
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, Tracer) and bool(value.aval.shape)

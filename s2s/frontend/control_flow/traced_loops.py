@@ -19,14 +19,22 @@ from s2s.frontend.control_flow.merging import (
     leaf_aval,
 )
 from s2s.frontend.control_flow.outcomes import End, Outcome
-from s2s.frontend.control_flow.state import MISSING, Contents, may_be_shared, put, unusable
+from s2s.frontend.control_flow.state import (
+    MISSING,
+    Contents,
+    Snapshot,
+    like,
+    may_be_shared,
+    put,
+    unusable,
+)
 from s2s.frontend.control_flow.steps import Carried, Step, Steps
 from s2s.ir.dims import UndecidedDimension, fresh_dimension
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
-from s2s.numpy.array import View
+from s2s.numpy.array import View, is_changeable
 from s2s.primitives import functions as lax
 from s2s.primitives.counts import RowsOfSteps
-from s2s.trace import Tracer, appending_to, aval, bind, builder_in_force, named, tracer_of
+from s2s.trace import Tracer, appending_to, bind, builder_in_force, named, tracer_of
 from s2s.tree import flatten
 
 
@@ -82,7 +90,8 @@ class Loop(Steps):
         for group in (self.carried, fresh):
             for key, carried in group.items():
                 slot = self.recording.slots[key]
-                found = [next(given) for _ in carried.numbers]
+                ends = self._ends(carried, step.after.get(key, step.start[key]))
+                found = [like(next(given), end) for end in ends]
                 if group is fresh and not runs:
                     reason = (
                         "is assigned only in the loop, which may make no step; assign it before"
@@ -92,34 +101,40 @@ class Loop(Steps):
                         reason = "changes its type in the loop, which may make no step"
                     unusable(slot, reason, self.source)
                     continue
-                if len(found) == 1:
+                if len(found) == 1 and not self._is_array(key):
                     named(found[0], slot.name)
                 put(slot, carried.filled(found))
-                if not isinstance(slot, Contents):
-                    self._mark_shared(slot.name, found, self._ends(carried, step.after[key]), step)
+                if not self._is_array(key):
+                    old = [leaf for leaf, _ in carried.numbers]
+                    is_own = group is fresh or key in self.sole_arrays or runs
+                    self._mark_shared(slot.name, found, ends, [] if is_own else old, step)
         for key in self.fresh - set(fresh):
             unusable(self.recording.slots[key], "is not assigned in each step", self.source)
         return outcome
 
     def _mark_shared(
-        self, name: str, found: Sequence[Any], ends: Sequence[Any], step: Step
+        self, name: str, found: Sequence[Any], ends: Sequence[Any], old: Sequence[Any], step: Step
     ) -> None:
-        """Results that may be the same array as another cannot be changed in place."""
-        others = [leaf for value in step.after.values() for leaf in flatten(value)[0]]
-        for result, end in zip(found, ends, strict=True):
-            if not aval(result).shape or not isinstance(end, Tracer):
+        """Results that may be the same array as another cannot be changed in place.
+
+        `old` has what they are if there is no step, where others know that.
+        """
+        after = [leaf for value in step.after.values() for leaf in flatten(value)[0]]
+        arrays = [v for c in self.carried.values() for v, _ in c.numbers if is_changeable(v)]
+        for number, (result, end) in enumerate(zip(found, ends, strict=True)):
+            if not is_changeable(result) or not isinstance(end, Tracer):
                 continue
-            holders = sum(isinstance(v, Tracer) and v.variable is end.variable for v in others)
-            is_new = end.builder is step.builder and end.variable not in step.numbers
-            if holders > 1 or not is_new or isinstance(end, View):
-                may_be_shared(result, name)
+            holders = sum(isinstance(v, Tracer) and v.variable is end.variable for v in after)
+            others = [old[number]] if old and is_changeable(old[number]) else []
+            if end.variable in step.numbers:
+                others += arrays
+            elif end.builder is not step.builder or isinstance(end, (Snapshot, View)):
+                others.append(end)
+            if holders > 1 or others:
+                may_be_shared(result, name, others)
 
     def _has(self, key: int, step: Step) -> bool:
         return step.after.get(key, MISSING) is not MISSING
-
-    def _ends(self, carried: Carried, value: Any) -> list[Any]:
-        leaves = flatten(value)[0]
-        return [v for v, a in zip(leaves, carried.avals, strict=True) if a is not None]
 
     def _counters(self) -> list[Counter]:
         sources = self.items.sources if self.items is not None else ()

@@ -9,4 +9,5 @@ from s2s_codegen.stablehlo.lower import (
     layout as layout,
     linalg as linalg,
     reductions as reductions,
+    sorting as sorting,
 )
