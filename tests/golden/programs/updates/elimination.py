@@ -68,7 +68,7 @@ def elimination_value_and_grad(x, a):
             items = b[k, k]
             factor = b[i, k] / items
             # updates.py:280: b[i] -= factor * b[k]
-            items_1 = b[k]
+            items_1 = b[k].copy()
             b[i] -= factor * items_1
             items_steps.append(items)
             items_1_steps.append(items_1)
@@ -81,11 +81,13 @@ def elimination_value_and_grad(x, a):
             items_bar = b_bar[i_1]
             product_bar = items_bar @ items_1_steps[i]
             negated_bar = -factor_steps[i]
-            b_bar[k] += negated_bar * items_bar
+            b_bar_1 = b_bar.copy()
+            b_bar_1[k] += negated_bar * items_bar
             # updates.py:279: factor = b[i, k] / b[k, k]
             ratio_bar = -product_bar / items_steps[i]
-            b_bar[k, k] += negated_bar * ratio_bar
-            b_bar[i_1, k] += ratio_bar
+            b_bar_1[k, k] += negated_bar * ratio_bar
+            b_bar_1[i_1, k] += ratio_bar
+            b_bar = b_bar_1
     # updates.py:276: b = a[:, :3] @ a[:, :3].T + 4.0 * np.eye(3)
     a_bar = np.zeros(a.shape)
     a_bar[:, :3] = b_bar.T @ a[:, :3] + b_bar @ a[:, :3]
@@ -93,4 +95,4 @@ def elimination_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: a3bf5270511d31f3
+# s2s digest: 152f29c7430f170f

@@ -32,7 +32,7 @@ def filled_by_a_loop_value_and_grad(x, a):
     # updates.py:65: for i in range(4):
     for i in range(4):
         # updates.py:66: out[i] = x[i] ** 2 + a[1, i]
-        out[i] = x[i] ** 2 + a[1:2][:, i][0]
+        out[i] = x[i] ** 2 + a[1, i]
     # updates.py:67: return np.prod(out)
     value = np.prod(out)
 
@@ -50,13 +50,11 @@ def filled_by_a_loop_value_and_grad(x, a):
         out_bar_1 = out_bar.copy()
         out_bar_1[i] = 0.0
         items_bar = out_bar[i]
-        scatter_add_bar = np.zeros((1, k))
-        scatter_add_bar[:, i] = items_bar
-        a_bar[1:2] += scatter_add_bar
+        a_bar[1, i] += items_bar
         x_bar[i] += 2.0 * x[i] * items_bar
         out_bar = out_bar_1
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 7e2934c2c69e1e0f
+# s2s digest: b20ae28737c5edc7

@@ -43,12 +43,11 @@ def ravel_and_transpose_value_and_grad(a):
     product_bar = 2.0 * b_1.ravel()
     updated_bar = product_bar.copy()
     updated_bar[1:3] = 0.0
-    b_bar = (
-        updated_bar
-        + np.pad(2.0 * product_bar[1:3], ((1, 2 * n - 3),), constant_values=0.0)
-    ).reshape(-1, 2)
+    padded_bar = np.zeros(2 * n)
+    padded_bar[1:3] = 2.0 * product_bar[1:3]
+    b_bar = (updated_bar + padded_bar).reshape(-1, 2)
 
     return value, b_bar
 
 
-# s2s digest: 20617625eba43256
+# s2s digest: e3f7ff20766ac56a

@@ -31,7 +31,7 @@ def state_in_a_matrix_value_and_grad(x):
     # views.py:217: for t in range(7):
     for i in range(7):
         # views.py:218: path[t + 1] = path[t] + 0.1 * np.array([path[t, 1], -path[t, 0]])
-        path[i + 1] = path[i] + 0.1 * np.array([path[:, 1:][i][0], -path[:, :1][i][0]])
+        path[i + 1] = path[i] + 0.1 * np.array([path[i, 1], -path[i, 0]])
     # views.py:219: return path[-1, 0] * path[3, 1]
     value = path[7, 0] * path[3, 1]
 
@@ -47,12 +47,8 @@ def state_in_a_matrix_value_and_grad(x):
         path_bar_1[t + 1] = 0.0
         items_bar = path_bar[t + 1]
         product_bar = 0.1 * items_bar
-        scatter_add_bar = np.zeros((8, 1))
-        scatter_add_bar[t] = -product_bar[1]
-        scatter_add_bar_1 = np.zeros((8, 1))
-        scatter_add_bar_1[t] = product_bar[0]
-        path_bar_1[:, :1] += scatter_add_bar
-        path_bar_1[:, 1:] += scatter_add_bar_1
+        path_bar_1[t, 0] -= product_bar[1]
+        path_bar_1[t, 1] += product_bar[0]
         path_bar_1[t] += items_bar
         path_bar = path_bar_1
     # views.py:216: path[0] = x
@@ -61,4 +57,4 @@ def state_in_a_matrix_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 56f92b5c4516b53f
+# s2s digest: af443fdbf07d21e7

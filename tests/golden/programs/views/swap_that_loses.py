@@ -28,17 +28,16 @@ def swap_that_loses_value_and_grad(x):
     # views.py:92: y = x.copy()
     y = x.copy()
     # views.py:93: a = y[0:1]
-    a = y[:1]
+    a = y[:1].copy()
     # views.py:94: b = y[1:2]
-    b = y[1:2]
+    b = y[1:2].copy()
     # views.py:95: y[0], y[1] = y[1] ** 2, y[0]
-    y_1 = y.copy()
-    y_1[0] = b[0] ** 2
-    y_1[1] = a[0]
+    y[0] = b[0] ** 2
+    y[1] = a[0]
     # views.py:96: return a[0] + 2.0 * b[0] + y[2]
-    a = y_1[:1]
-    b_1 = y_1[1:2]
-    value = a[0] + 2.0 * b_1[0] + y_1[2]
+    a = y[:1]
+    b_1 = y[1:2]
+    value = a[0] + 2.0 * b_1[0] + y[2]
 
     # Backward, from the return value to the arguments.
     # views.py:96: return a[0] + 2.0 * b[0] + y[2]
@@ -59,4 +58,4 @@ def swap_that_loses_value_and_grad(x):
     return value, y_bar_2
 
 
-# s2s digest: d8cb942a148757b5
+# s2s digest: 58869e42acffb14e
