@@ -36,7 +36,7 @@ def continued_fraction_value_and_grad(x: float):
     x_bar = 0.0
     result_bar_1 = result_bar
     for i in reversed(range(8)):
-        n = i * -2 + 15
+        n = 15 + i * -2
         # numerics.py:207: result = x * x / (n - result)
         ratio_bar = result_bar_1 / (n - result_steps[i])
         result_bar_1 = result_steps[i + 1] * ratio_bar
@@ -46,4 +46,4 @@ def continued_fraction_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 3345cd2b52263d26
+# s2s digest: d3107125757ff1a6
