@@ -97,7 +97,8 @@ class CompiledArtifact:
     # -- arguments ------------------------------------------------------------------------------
 
     def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-        """The argument for each parameter; for a fixed one that is not given, the parameter."""
+        """The argument for each parameter; for one that is not given, its default, or for a fixed
+        one the parameter."""
         rest = list(args)
         named = dict(kwargs)
         found: list[Any] = []
@@ -115,6 +116,8 @@ class CompiledArtifact:
                 found.append(named.pop(name))
             elif rest:
                 found.append(rest.pop(0))
+            elif parameter.default is not None:
+                found.append(parameter.default)
             elif parameter.is_fixed:
                 found.append(parameter)
             else:

@@ -54,6 +54,8 @@ class Parameter:
     type: Any
     stars: str = ""
     """`*` or `**` if it takes any number of arguments."""
+    default: float | None = None
+    """The number that it is if it is not given, if there is one."""
 
     @property
     def is_fixed(self) -> bool:
@@ -118,8 +120,11 @@ class Signature:
         return partitions_text(input_names(self.parameters), self.sharding)
 
     def __str__(self) -> str:
-        parameters = ", ".join(f"{p.stars}{p.name}: {_shown(p.type)}" for p in self.parameters)
-        return f"{self.name}({parameters}) -> {_shown(self.result)}"
+        parameters = [
+            f"{p.stars}{p.name}: {_shown(p.type)}{'' if p.default is None else f' = {p.default}'}"
+            for p in self.parameters
+        ]
+        return f"{self.name}({', '.join(parameters)}) -> {_shown(self.result)}"
 
 
 def with_sizes(type_: Any, sizes: Mapping[str, Size]) -> Any:
@@ -172,7 +177,9 @@ def signature_of(
 ) -> Signature:
     """The signature of a traced function."""
     parameters = tuple(
-        Parameter(p.name, _without_values(p.type), _STARS.get(p.kind, ""))
+        Parameter(
+            p.name, _without_values(p.type), _STARS.get(p.kind, ""), _number(p.type, p.default)
+        )
         for p in traced.parameters
     )
     function = traced.function
@@ -189,6 +196,12 @@ def signature_of(
     )
 
 
+def _number(type_: ArgumentType, default: Any) -> float | None:
+    """A default that an artifact can hold: a number, for a parameter that is one."""
+    is_scalar = isinstance(type_, ShapedArray) and type_.weak_type
+    return default if is_scalar and type(default) in (bool, int, float) else None
+
+
 def _without_values(type_: ArgumentType) -> Any:
     leaves, structure = flatten(type_)
     kept = [Fixed(repr(leaf.value)) if isinstance(leaf, Static) else leaf for leaf in leaves]
@@ -200,7 +213,10 @@ def _without_values(type_: ArgumentType) -> Any:
 
 def attributes_of(signature: Signature) -> dict[str, str]:
     """The attributes that say a signature."""
-    arguments = [[p.stars + p.name, _written(p.type)] for p in signature.parameters]
+    arguments = [
+        [p.stars + p.name, _written(p.type), *([] if p.default is None else [p.default])]
+        for p in signature.parameters
+    ]
     found = {
         "s2s.arguments": json.dumps(arguments),
         "s2s.result": json.dumps(_written(signature.result)),
@@ -220,7 +236,7 @@ def signature_from(name: str, attributes: Mapping[str, str]) -> Signature:
     """The signature that attributes say. Raises UserError if they say none."""
     try:
         arguments = json.loads(attributes["s2s.arguments"])
-        parameters = tuple(_parameter(word, type_) for word, type_ in arguments)
+        parameters = tuple(_parameter(*argument) for argument in arguments)
         minimum = json.loads(attributes.get("s2s.sizes_at_least", "{}"))
         return Signature(
             name,
@@ -247,9 +263,11 @@ def _sharding(attributes: Mapping[str, str], parameters: Sequence[Parameter]) ->
     return sharding_of(mesh_from(attributes["s2s.mesh"]), divisions, parameters)
 
 
-def _parameter(word: str, type_: Any) -> Parameter:
+def _parameter(word: str, type_: Any, default: Any = None) -> Parameter:
     name = word.lstrip("*")
-    return Parameter(_identifier(name), _read(type_), word[: len(word) - len(name)])
+    if not (default is None or isinstance(default, (bool, int, float))):
+        raise ValueError(f"{default!r} is no number")
+    return Parameter(_identifier(name), _read(type_), word[: len(word) - len(name)], default)
 
 
 def _identifier(name: Any) -> str:

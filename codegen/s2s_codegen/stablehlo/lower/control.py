@@ -12,6 +12,7 @@ import numpy as np
 from s2s.control import checkpoint, cond, jit, scan, while_loop
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
+from s2s.primitives import counts
 from s2s_codegen.stablehlo.emit import Emitter, Operand, call, lower
 from s2s_codegen.stablehlo.lower.elementwise import compare
 from s2s_codegen.stablehlo.lower.indexing import dynamic_slice, dynamic_update_slice
@@ -169,6 +170,16 @@ def _(
     results: list[ShapedArray],
 ) -> list[Operand]:
     return operands
+
+
+@lower.register
+def _(
+    primitive: counts.RowsOfSteps,
+    emitter: Emitter,
+    operands: list[Operand],
+    results: list[ShapedArray],
+) -> list[Operand]:
+    return operands[1:]
 
 
 __all__ = ["ClosedJaxpr", "while_"]
