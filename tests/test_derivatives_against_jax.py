@@ -64,6 +64,11 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "update_slice": lambda p, x, u: x.at[_index(p)].set(u),
     "update_slice_add": lambda p, x, u: x.at[_index(p)].add(u),
     "dynamic_update_slice": lambda p, x, u, *starts: jax.lax.dynamic_update_slice(x, u, starts),
+    "rows_of_steps": lambda p, count, x: x,
+    "sort": lambda p, x: jnp.sort(x, axis=p.dimension),
+    "partition": lambda p, x: _in_order(np.partition, x, p.kth, p.dimension),
+    "median": lambda p, x: jnp.median(x, p.axis),
+    "quantile": lambda p, x: jnp.quantile(x, jnp.asarray(p.q), p.axis),
     "tril": lambda p, x: jnp.tril(x, p.k),
     "triu": lambda p, x: jnp.triu(x, p.k),
     "solve": lambda p, a, b: jnp.linalg.solve(a, b),
@@ -85,6 +90,13 @@ UFUNCS = {sample.numpy for sample in SAMPLES if isinstance(sample.numpy, np.ufun
 
 INDEXED = ("gather", "scatter-add")
 """Compared through the operands' own functions, below."""
+
+
+def _in_order(function: Callable[..., Any], x: Any, kth: Any, axis: int) -> Any:
+    """The elements in the order that NumPy's function gives them, which JAX's may not."""
+    known = np.asarray(jax.lax.stop_gradient(x.primal if hasattr(x, "primal") else x))
+    order = getattr(np, f"arg{function.__name__}")(known, kth, axis=axis)
+    return jnp.take_along_axis(x, order, axis)
 
 
 def _symmetric(x: Any, lower: bool) -> Any:

@@ -233,6 +233,8 @@ def run(n, x):
 f = s2s.jit(run)
 x = np.linspace(0.0, 1.0, 1000)
 f(3, x)
+# A process that a shell started in the background ignores Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 start = time.perf_counter()
 timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
 timer.start()
