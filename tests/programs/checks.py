@@ -46,6 +46,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
 
 from s2s.cli import main
 from s2s.frontend.load import load_module
@@ -132,6 +133,18 @@ def programs(*files: Path) -> list[Program]:
         if getattr(found, "__module__", None) == module_of(file).__name__
         and callable(found)
         and f">>> {name}(" in (found.__doc__ or "")
+    ]
+
+
+def every_third(table: Sequence[Program]) -> list[Any]:
+    """The programs as parameters of a test that only --long runs on all of them."""
+    return [
+        pytest.param(
+            program,
+            id=f"{program.file.stem}-{program.name}",
+            marks=[pytest.mark.slow] if number % 3 else [],
+        )
+        for number, program in enumerate(table)
     ]
 
 
