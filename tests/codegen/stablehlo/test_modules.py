@@ -95,7 +95,9 @@ def test_what_a_checkpoint_computes_again_is_not_found_to_be_there() -> None:
         compiled(s2s.stablehlo(twice(f), np.ones((3, 3)), np.ones((3, 3))).text).count(" tanh(")
         for f in (block, s2s.checkpoint(block))
     ]
-    assert counts == [2, 4]
+    # XLA need not compute the last block again, whose values the derivative begins with: that of
+    # jaxlib 0.10 does not.
+    assert counts[0] == 2 and counts[1] in (3, 4)
 
 
 def test_a_function_called_twice_is_one_function() -> None:
