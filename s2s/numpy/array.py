@@ -119,6 +119,8 @@ class TracedArray(Operators):
     # -- protocols ------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(map(_has_own_ufuncs, inputs)):
+            return NotImplemented
         function: Callable[..., Any] = ufunc if method == "__call__" else getattr(ufunc, method)
         return _call(function, inputs, kwargs)
 
@@ -523,6 +525,12 @@ def view(result: Any, base: Any, is_writable: bool = True) -> Any:
         refused = base.refused or refused
         base, steps = base.owner, followed_by(base.steps, steps)
     return View(base, steps, result, refused)
+
+
+def _has_own_ufuncs(value: object) -> bool:
+    """Whether NumPy shall ask the value, neither traced nor an array, what a ufunc gives for it."""
+    own = getattr(type(value), "__array_ufunc__", None)
+    return own is not None and not isinstance(value, (Tracer, np.ndarray, np.generic))
 
 
 def _call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -139,3 +139,12 @@ def clipped_and_converted(x, a):
     y[m] = np.clip(y[m], -1.0, 0.5) ** 2
     y[m] = np.where(y[m] > 0.3, y[m], 2.0 * y[m])
     return np.sum(y * a[0])
+
+
+def numbers_times_selected(x, a):
+    d, size = a[0, 0], np.abs(x)
+    near = size <= 0.4
+    y = np.zeros(len(x))
+    y[near] = 0.5 * x[near] ** 2
+    y[~near] = d * (size[~near] - 0.5 * d) - d / (2.0 + size[~near])
+    return np.mean(y)
