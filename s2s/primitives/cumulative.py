@@ -3,45 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.ir.dims import Size
 from s2s.ir.dtypes import INT64, DType
 from s2s.ir.jaxpr import ShapedArray
-from s2s.primitive import BatchAxis, Precedence, Primitive, Value, Zero
+from s2s.primitive import Precedence, Value, Zero
 from s2s.primitives.contractions import dot_general
 from s2s.primitives.core import Structural, broadcast_in_dim, move_axis, sum_dtype
 from s2s.primitives.creation import broadcasted_iota
 from s2s.primitives.indexing import take_at
 from s2s.primitives.logic import eq, ge, le, select_n
+from s2s.primitives.structural import AlongAxis
 from s2s.trace import aval, bind, phase
 
 
-class Cumulative(Primitive):
+class Cumulative(AlongAxis):
     """A running reduction along `axis`, from its end with `reverse`."""
 
     axis: int
     reverse: bool
-
-    def abstract(self, x: ShapedArray) -> ShapedArray:
-        if not 0 <= self.axis < x.ndim:
-            raise TypeError(f"{self.name} along axis {self.axis} of a value of type {x}")
-        return ShapedArray(x.shape, self.dtype(x.dtype))
-
-    def dtype(self, dtype: DType) -> DType:
-        """The element type of the result."""
-        return dtype
-
-    def batch(
-        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
-    ) -> tuple[Value, BatchAxis]:
-        (x,), (batch,) = args, dims
-        assert batch is not None
-        axis = self.axis + (self.axis >= batch)
-        return bind(replace(cast(Any, self), axis=axis), x), batch
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         axis = f", axis={self.axis}" if avals[0].ndim > 1 else ""

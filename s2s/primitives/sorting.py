@@ -7,7 +7,7 @@ the first of them, each is taken at the one permutation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from s2s.ir.dims import Size
@@ -18,31 +18,22 @@ from s2s.primitives.core import broadcast_in_dim, convert_element_type, move_bat
 from s2s.primitives.creation import broadcasted_iota
 from s2s.primitives.indexing import take_at
 from s2s.primitives.logic import le, lt
+from s2s.primitives.structural import AlongAxis
 from s2s.trace import aval, bind, phase
 
 
-class AlongAxis(Primitive):
+class Rearrangement(AlongAxis):
     """A rearrangement of the elements along `dimension`, the same way for each place of the other
     axes."""
 
     dimension: int
 
+    axis_parameter = "dimension"
+
     def abstract(self, x: ShapedArray) -> ShapedArray:
-        if not 0 <= self.dimension < x.ndim or x.dtype.kind == "c":
+        if x.dtype.kind == "c":
             raise TypeError(f"{self.name} along axis {self.dimension} of a value of type {x}")
-        return ShapedArray(x.shape, self.dtype(x.dtype))
-
-    def dtype(self, dtype: DType) -> DType:
-        """The element type of the result."""
-        return dtype
-
-    def batch(
-        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
-    ) -> tuple[Value, BatchAxis]:
-        (x,), (batch,) = args, dims
-        assert batch is not None
-        dimension = self.dimension + (self.dimension >= batch)
-        return bind(replace(cast(Any, self), dimension=dimension), x), batch
+        return super().abstract(x)
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         is_last = self.dimension == avals[0].ndim - 1
@@ -54,7 +45,7 @@ class AlongAxis(Primitive):
         return ""
 
 
-class Sorting(AlongAxis):
+class Sorting(Rearrangement):
     """Smaller elements come first, NaN last; with `is_stable`, equal ones stay in their order."""
 
     is_stable: bool
@@ -121,7 +112,7 @@ class ArgSort(IndexOfOrder, Sorting):
 # -- partly sorted --------------------------------------------------------------------------------
 
 
-class Partitioning(AlongAxis):
+class Partitioning(Rearrangement):
     """The elements with the indices `kth` are where sorting would put them; before each stand
     smaller ones, and behind it greater ones, in no particular order."""
 

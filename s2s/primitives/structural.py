@@ -1,14 +1,18 @@
-"""The family of operations that are linear in their one operand, and how rules look at operands."""
+"""The families of operations that are linear in their one operand, or along one of its axes, and
+how rules look at operands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, cast
+from dataclasses import replace
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
-from s2s.ir.jaxpr import JaxprEqn, Literal
-from s2s.primitive import Primitive, Producer, Value, Zero
+from s2s.ir.dims import Size
+from s2s.ir.dtypes import DType
+from s2s.ir.jaxpr import JaxprEqn, Literal, ShapedArray
+from s2s.primitive import BatchAxis, Primitive, Producer, Value, Zero
 from s2s.trace import Tracer, aval, bind, is_concrete, named, phase, tracer_of
 
 Kind = TypeVar("Kind", bound=Primitive)
@@ -25,6 +29,37 @@ class Structural(Primitive):
             return y, Zero(aval(y))
         with phase("tangent"):
             return y, bind(self, *tangents)
+
+
+class AlongAxis(Primitive):
+    """Of one array, a result of its shape, made along one axis alike for each place of the others.
+
+    `axis_parameter` is what the parameter that says the axis is called.
+    """
+
+    axis_parameter: ClassVar[str] = "axis"
+
+    @property
+    def along(self) -> int:
+        """The axis."""
+        return getattr(self, self.axis_parameter)
+
+    def abstract(self, x: ShapedArray) -> ShapedArray:
+        if not 0 <= self.along < x.ndim:
+            raise TypeError(f"{self.name} along axis {self.along} of a value of type {x}")
+        return ShapedArray(x.shape, self.dtype(x.dtype))
+
+    def dtype(self, dtype: DType) -> DType:
+        """The element type of the result."""
+        return dtype
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, BatchAxis]:
+        (x,), (batch,) = args, dims
+        assert batch is not None
+        axis = self.along + (self.along >= batch)
+        return bind(replace(cast(Any, self), **{self.axis_parameter: axis}), x), batch
 
 
 def defined_by(
