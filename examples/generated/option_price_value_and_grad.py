@@ -37,39 +37,50 @@ def price_value_and_grad(
     ratio = barrier / spot
     ratio_1 = 2.0 * rate / vol**2
     weight = ratio ** (ratio_1 - 1.0)
-    # option_price.py:28: vanilla = call(spot, strike, total_vol, discount)
+    # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
     product = strike * discount
     ratio_2 = math.log(spot / product) / total_vol
     product_1 = 0.5 * total_vol
     d1 = ratio_2 + product_1
+    # option_price.py:13: d2 = d1 - total_vol
     d2 = d1 - total_vol
+    # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
     ratio_3 = d1 / 1.4142135623730951
     ratio_4 = d2 / 1.4142135623730951
     vanilla = spot * (0.5 * (1.0 + math.erf(ratio_3))) - product * (
         0.5 * (1.0 + math.erf(ratio_4))
     )
-    # option_price.py:29: return vanilla - weight * call(image, strike, total_vol, discount)
+    # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
     ratio_5 = math.log(image / product) / total_vol
     d1 = ratio_5 + product_1
+    # option_price.py:13: d2 = d1 - total_vol
     d2 = d1 - total_vol
+    # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
     ratio_6 = d1 / 1.4142135623730951
     ratio_7 = d2 / 1.4142135623730951
     difference = image * (0.5 * (1.0 + math.erf(ratio_6))) - product * (
         0.5 * (1.0 + math.erf(ratio_7))
     )
+    # option_price.py:29: return vanilla - weight * call(image, strike, total_vol, discount)
     value = vanilla - weight * difference
 
     # Backward, from the return value to the arguments.
-    # option_price.py:29: return vanilla - weight * call(image, strike, total_vol, discount)
+    # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
     d2_bar = 0.39894228040143265 * product * weight * math.exp(-(ratio_7**2))
+    # option_price.py:13: d2 = d1 - total_vol
     product_bar = 0.39894228040143265 * image * weight * math.exp(-(ratio_6**2))
     d1_bar = d2_bar - product_bar
+    # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
     total_vol_bar = -d2_bar - ratio_5 * d1_bar / total_vol
-    # option_price.py:28: vanilla = call(spot, strike, total_vol, discount)
+    # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
     d2_bar = -0.39894228040143265 * product * math.exp(-(ratio_4**2))
+    # option_price.py:13: d2 = d1 - total_vol
     d1_bar_1 = 0.39894228040143265 * spot * math.exp(-(ratio_3**2)) + d2_bar
-    total_vol_bar = total_vol_bar - d2_bar + 0.5 * (d1_bar + d1_bar_1)
-    total_vol_bar -= ratio_2 * d1_bar_1 / total_vol
+    total_vol_bar -= d2_bar
+    # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
+    total_vol_bar = (
+        total_vol_bar + 0.5 * (d1_bar + d1_bar_1) - ratio_2 * d1_bar_1 / total_vol
+    )
     # option_price.py:24: total_vol = vol * math.sqrt(maturity)
     log = math.log(1.0 if ratio == 0.0 else ratio)
     vol_bar = 2.0 * ratio_1 * weight * log * difference / vol
@@ -78,4 +89,4 @@ def price_value_and_grad(
     return value, vol_bar
 
 
-# s2s digest: 95293f91f679b671
+# s2s digest: 2e3fb04f20abd293

@@ -30,44 +30,55 @@ def miss_value_and_grad(angles, lengths, target):
             "expected angles: f64[n], lengths: f64[n], target: f64[3], n >= 2"
         )
 
-    # robot_arm.py:28: distance = hand(angles, lengths) - target
+    # robot_arm.py:12: height = lengths[0]
     height = lengths[0]
+    # robot_arm.py:14: for angle, length in zip(angles[1:], lengths[1:]):
     elevation = 0.0
     reach = 0.0
     elevation_steps = np.empty(n - 1)
     for i in range(n - 1):
         length = lengths[i + 1]
+        # robot_arm.py:15: elevation = elevation + angle
         elevation = elevation + angles[i + 1]
+        # robot_arm.py:16: reach = reach + length * np.cos(elevation)
+        sin_elevation = np.sin(elevation)
         reach = reach + length * np.cos(elevation)
-        height = height + length * np.sin(elevation)
+        # robot_arm.py:17: height = height + length * np.sin(elevation)
+        height = height + length * sin_elevation
         elevation_steps[i] = elevation
+    # robot_arm.py:18: return np.array([reach * np.cos(angles[0]), reach * np.sin(angles[0]), height])
     cos = np.cos(angles[0])
     sin = np.sin(angles[0])
-    distance = np.array([reach * cos, reach * sin, height]) - target
+    stack = np.array([reach * cos, reach * sin, height])
+    # robot_arm.py:28: distance = hand(angles, lengths) - target
+    distance = stack - target
     # robot_arm.py:29: return distance @ distance
     value = distance @ distance
 
     # Backward, from the return value to the arguments.
     # robot_arm.py:29: return distance @ distance
     distance_bar = 2.0 * distance
-    # robot_arm.py:28: distance = hand(angles, lengths) - target
+    # robot_arm.py:18: return np.array([reach * np.cos(angles[0]), reach * np.sin(angles[0]), height])
     height_bar = distance_bar[2]
     reach_bar = distance_bar[1] * sin
     reach_bar += distance_bar[0] * cos
     product_bar = reach * distance_bar[1] * cos
+    angles_bar = np.zeros(angles.shape)
+    angles_bar[0] = product_bar - reach * distance_bar[0] * sin
+    # robot_arm.py:14: for angle, length in zip(angles[1:], lengths[1:]):
     elevation_bar = 0.0
     elevation_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
         length = lengths[i + 1]
         elevation = elevation_steps[i]
+        # robot_arm.py:17: height = height + length * np.sin(elevation)
         elevation_bar += length * height_bar * np.cos(elevation)
+        # robot_arm.py:16: reach = reach + length * np.cos(elevation)
         elevation_bar -= length * reach_bar * np.sin(elevation)
         elevation_bar_steps[i] = elevation_bar
-    angles_bar = np.zeros(angles.shape)
-    angles_bar[0] = product_bar - reach * distance_bar[0] * sin
     angles_bar[1:] += elevation_bar_steps
 
     return value, angles_bar
 
 
-# s2s digest: 02427637e3edbb61
+# s2s digest: 9fcebf7305dadd11

@@ -69,7 +69,9 @@ def entering(file: str, statements: Sequence[Statement]) -> Callable[[], SetLine
             source = made[number]
             if source is None:
                 statement = statements[number]
-                source = made[number] = Source(file, statement.line, statement.text, caller)
+                source = made[number] = Source(
+                    file, statement.line, statement.text, caller, statements[0].line
+                )
             builder.source = source
 
         return at

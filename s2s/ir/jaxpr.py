@@ -98,12 +98,14 @@ Atom: TypeAlias = "Var | Literal"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A line of the user's file; `caller` is the line that called the function it stands in."""
+    """A line of the user's file; `caller` is the line that called the function it stands in, whose
+    first line is `function`."""
 
     file: str
     line: int
     text: str
     caller: Source | None = None
+    function: int = 0
 
     def called_from(self, caller: Source | None) -> Source:
         """The same line, in a function that is called from `caller`."""
@@ -111,13 +113,6 @@ class Source:
             return self
         outer = caller if self.caller is None else self.caller.called_from(caller)
         return dataclasses.replace(self, caller=outer)
-
-    def outermost(self) -> Source:
-        """The line of the transformed function itself, through all calls of helpers."""
-        source = self
-        while source.caller is not None:
-            source = source.caller
-        return source
 
 
 Phase: TypeAlias = OneOf["primal", "tangent", "cotangent"]

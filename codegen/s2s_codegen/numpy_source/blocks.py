@@ -24,7 +24,7 @@ class InnerScope(Scope):
     """The scope of a body: `given` has the expressions of inputs that have no variable."""
 
     def __init__(self, outer: Scope) -> None:
-        super().__init__(outer.names, dict(outer.size_names))
+        super().__init__(outer.names, dict(outer.size_names), outer.lines)
         self.sizes_read = outer.sizes_read
         self.callees = outer.callees
         self.undefined = outer.undefined

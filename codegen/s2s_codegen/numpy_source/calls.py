@@ -17,6 +17,7 @@ from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
 from s2s_codegen.numpy_source.entry import Argument, reading_sizes
 from s2s_codegen.numpy_source.format import format_statements, signature_lines
 from s2s_codegen.numpy_source.name import Names, describe
+from s2s_codegen.numpy_source.schedule import Lines
 from s2s_codegen.numpy_source.scope import Callees, Scope
 from s2s_codegen.numpy_source.statements import Line, Statement
 from s2s_codegen.numpy_source.write import Writer, identifier, name_sizes, write
@@ -108,7 +109,7 @@ def _function(primitive: Jit, function: str, callees: Callees) -> list[str]:
         names.hold(var, name)
         arguments.append(Argument(name, name, var.aval))
     passed = {size: names.reserve(size) for size in _sizes_to_pass(jaxpr)}
-    scope = Scope(names, {**name_sizes(jaxpr, names), **passed})
+    scope = Scope(names, {**name_sizes(jaxpr, names), **passed}, Lines(jaxpr))
     scope.callees = callees
     writer = _CalleeWriter(jaxpr, scope)
     body = writer.write()

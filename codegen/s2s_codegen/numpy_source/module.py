@@ -31,6 +31,7 @@ from s2s_codegen.numpy_source.entry import (
 )
 from s2s_codegen.numpy_source.format import INDENT, format_statements, signature_lines
 from s2s_codegen.numpy_source.name import Names
+from s2s_codegen.numpy_source.schedule import Lines
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.statements import BLANK, Block, Comment, Line, Statement, plain_lines
 from s2s_codegen.numpy_source.write import Writer, name_sizes
@@ -64,7 +65,7 @@ class _Function:
         self.closed = closed
         self.names = Names()
         self.arguments = self._name_arguments()
-        self.scope = Scope(self.names, name_sizes(closed.jaxpr, self.names))
+        self.scope = Scope(self.names, name_sizes(closed.jaxpr, self.names), Lines(closed.jaxpr))
         self.scope.callees.names_taken.add(description.name)
         self.scope.callees.name_constants(closed, self.names)
         writer = Writer(closed.jaxpr, self.scope)
@@ -358,7 +359,7 @@ def compile_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     jaxpr = closed.jaxpr
     names = Names()
     inputs = [names.give(var, var.name or "x", lambda _: False) for var in jaxpr.invars]
-    scope = Scope(names, name_sizes(jaxpr, names))
+    scope = Scope(names, name_sizes(jaxpr, names), Lines(jaxpr))
     scope.callees.name_constants(closed, names)
     writer = Writer(jaxpr, scope)
     body = writer.write()

@@ -22,9 +22,47 @@ class Placed:
     backward: bool
 
 
-def schedule(jaxpr: Jaxpr) -> list[Placed]:
+class Lines:
+    """The line of the user's that a comment above an equation says.
+
+    It is one of the transformed function, or of a helper that it calls where that has several.
+    """
+
+    def __init__(self, jaxpr: Jaxpr) -> None:
+        self._lines: dict[tuple[Source, int], set[int]] = {}
+        """The lines of each function called, by the line that calls it and its first line."""
+        self._said: dict[Source, Source] = {}
+        self._collect(jaxpr)
+
+    def of(self, eqn: JaxprEqn) -> Source | None:
+        """The line to say above an equation; None if it comes from none."""
+        if eqn.source is None:
+            return None
+        said = self._said.get(eqn.source)
+        if said is None:
+            said = self._said[eqn.source] = self._choose(eqn.source)
+        return said
+
+    def _choose(self, source: Source) -> Source:
+        while source.caller is not None:
+            if len(self._lines[source.caller, source.function]) > 1:
+                return source
+            source = source.caller
+        return source
+
+    def _collect(self, jaxpr: Jaxpr) -> None:
+        for eqn in jaxpr.eqns:
+            source = eqn.source
+            while source is not None and source.caller is not None:
+                self._lines.setdefault((source.caller, source.function), set()).add(source.line)
+                source = source.caller
+            for body in eqn.primitive.jaxprs:
+                self._collect(body.jaxpr)
+
+
+def schedule(jaxpr: Jaxpr, lines: Lines) -> list[Placed]:
     """The equations in the order in which they are written: the forward part, then the backward."""
-    return _with_lines(_in_order(jaxpr))
+    return _with_lines(_in_order(jaxpr, lines))
 
 
 def _with_lines(placed: list[Placed]) -> list[Placed]:
@@ -39,25 +77,21 @@ def _with_lines(placed: list[Placed]) -> list[Placed]:
 Reads = Callable[[JaxprEqn], list[Var]]
 
 
-def _in_order(jaxpr: Jaxpr) -> list[Placed]:
+def _in_order(jaxpr: Jaxpr, lines: Lines) -> list[Placed]:
     reads = reads_of(jaxpr.eqns)
     backward = _backward_equations(jaxpr, reads)
     if not any(backward):
-        return [Placed(eqn, _line(eqn), False) for eqn in jaxpr.eqns]
+        return [Placed(eqn, lines.of(eqn), False) for eqn in jaxpr.eqns]
     forward, deferred = _split(jaxpr, backward, reads)
-    placed = [Placed(eqn, _line(eqn), False) for eqn in forward]
+    placed = [Placed(eqn, lines.of(eqn), False) for eqn in forward]
     for eqn, is_backward in zip(jaxpr.eqns, backward, strict=True):
         if is_backward:
-            line = _line(eqn)
+            line = lines.of(eqn)
             for needed in _take(eqn, deferred, reads):
                 placed.append(Placed(needed, line, True))
             placed.append(Placed(eqn, line, True))
     rest = dict(sorted(deferred.values(), key=lambda item: item[0]))
-    return [*placed, *[Placed(eqn, _line(eqn), True) for eqn in rest.values()]]
-
-
-def _line(eqn: JaxprEqn) -> Source | None:
-    return None if eqn.source is None else eqn.source.outermost()
+    return [*placed, *[Placed(eqn, lines.of(eqn), True) for eqn in rest.values()]]
 
 
 def _backward_equations(jaxpr: Jaxpr, reads: Reads) -> list[bool]:

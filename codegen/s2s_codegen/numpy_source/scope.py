@@ -27,6 +27,7 @@ from s2s_codegen.numpy_source.expression import (
 )
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.plan import Plan
+from s2s_codegen.numpy_source.schedule import Lines
 
 
 class Callees:
@@ -74,8 +75,9 @@ class Callees:
 class Scope:
     """One generated function while it is spelled."""
 
-    def __init__(self, names: Names, sizes: dict[str, str]) -> None:
+    def __init__(self, names: Names, sizes: dict[str, str], lines: Lines) -> None:
         self.names = names
+        self.lines = lines
         self.plan = Plan()
         self.size_names = sizes
         """What each named dimension is called in the generated function."""

@@ -68,7 +68,7 @@ class Writer:
         """Results without a value, which nothing reads."""
         self.owned_inputs: set[Var] = set()
         """Inputs whose arrays the function may write into."""
-        scope.plan = plan(jaxpr, schedule(jaxpr))
+        scope.plan = plan(jaxpr, schedule(jaxpr, scope.lines))
 
     def write(self) -> list[Statement]:
         """The statements that compute the results."""

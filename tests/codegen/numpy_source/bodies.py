@@ -13,6 +13,7 @@ from s2s.trace import Tracer, builder_in_force, make, named, phase
 from s2s_codegen.numpy_source.format import format_statements
 from s2s_codegen.numpy_source.module import name_sizes
 from s2s_codegen.numpy_source.name import Names
+from s2s_codegen.numpy_source.schedule import Lines
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.write import Writer
 
@@ -42,11 +43,11 @@ def jaxpr(
     return make(flat, avals, names.split()[: len(avals)])
 
 
-def at(line: int, text: str) -> None:
+def at(line: int, text: str, caller: Source | None = None) -> None:
     """What is built next comes from this line of the user's."""
     builder = builder_in_force()
     assert builder is not None
-    builder.source = Source("model.py", line, text)
+    builder.source = Source("model.py", line, text, caller)
 
 
 def called(name: str, value: Any) -> Any:
@@ -61,7 +62,9 @@ def body(closed: ClosedJaxpr) -> list[str]:
     for var in closed.jaxpr.invars:
         assert var.name is not None
         names.hold(var, var.name)
-    writer = Writer(closed.jaxpr, Scope(names, name_sizes(closed.jaxpr, names)))
+    writer = Writer(
+        closed.jaxpr, Scope(names, name_sizes(closed.jaxpr, names), Lines(closed.jaxpr))
+    )
     lines = list(format_statements(writer.write(), 0))
     return [*lines, f"return {', '.join(writer.result_texts())}"]
 

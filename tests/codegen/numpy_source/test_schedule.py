@@ -1,10 +1,14 @@
 """The order of equations, and the lines that they stand under."""
 
 from s2s import lax
-from s2s.ir.jaxpr import Source
-from s2s.trace import builder_in_force, phase
-from s2s_codegen.numpy_source.schedule import Placed, schedule
+from s2s.ir.jaxpr import Jaxpr, Source
+from s2s.trace import phase
+from s2s_codegen.numpy_source.schedule import Lines, Placed, schedule
 from tests.codegen.numpy_source.bodies import at, called, f64, jaxpr
+
+
+def scheduled(jaxpr: Jaxpr) -> list[Placed]:
+    return schedule(jaxpr, Lines(jaxpr))
 
 
 def shown(placed: list[Placed]) -> list[tuple[str, int | None, str]]:
@@ -21,7 +25,7 @@ def test_without_a_backward_part_nothing_moves() -> None:
         at(4, "return 2.0 * y")
         return lax.mul(2.0, y)
 
-    assert shown(schedule(jaxpr(double, f64("n")).jaxpr)) == [("sin", 3, ""), ("mul", 4, "")]
+    assert shown(scheduled(jaxpr(double, f64("n")).jaxpr)) == [("sin", 3, ""), ("mul", 4, "")]
 
 
 def gradient(x, x_bar):
@@ -40,7 +44,7 @@ def gradient(x, x_bar):
 
 def test_named_values_stay_and_unnamed_ones_go_to_where_they_are_read() -> None:
     closed = jaxpr(gradient, f64("n"), f64("n"))
-    assert shown(schedule(closed.jaxpr)) == [
+    assert shown(scheduled(closed.jaxpr)) == [
         ("tanh", 3, ""),
         ("exp", 5, "back"),
         ("mul", 5, "back"),
@@ -55,7 +59,7 @@ def test_results_of_the_user_s_own_stay() -> None:
         with phase("cotangent"):
             return [value, lax.mul(x_bar, value)]
 
-    assert shown(schedule(jaxpr(with_value, f64("n"), f64("n")).jaxpr)) == [
+    assert shown(scheduled(jaxpr(with_value, f64("n"), f64("n")).jaxpr)) == [
         ("exp", None, ""),
         ("mul", None, "back"),
     ]
@@ -70,20 +74,34 @@ def test_what_waits_keeps_its_own_order() -> None:
         with phase("cotangent"):
             return lax.mul(lax.mul(x_bar, b), a)
 
-    names = [name for name, _, _ in shown(schedule(jaxpr(chain, f64("n"), f64("n")).jaxpr))]
+    names = [name for name, _, _ in shown(scheduled(jaxpr(chain, f64("n"), f64("n")).jaxpr))]
     assert names == ["sin", "mul", "mul", "mul"]
 
 
-def test_the_line_is_that_of_the_transformed_function() -> None:
-    def helper(x):
-        caller = Source("model.py", 7, "return helper(x)")
-        builder = builder_in_force()
-        assert builder is not None
-        builder.source = Source("helpers.py", 2, "return np.sin(x)", caller)
-        return lax.sin(x)
+def test_a_helper_of_one_line_stands_under_the_line_that_calls_it() -> None:
+    caller = Source("model.py", 7, "return helper(x)")
 
-    (placed,) = schedule(jaxpr(helper, f64("n")).jaxpr)
-    assert placed.line == Source("model.py", 7, "return helper(x)")
+    def helper(x):
+        at(2, "return np.sin(np.cos(x))", caller)
+        return lax.sin(lax.cos(x))
+
+    placed = scheduled(jaxpr(helper, f64("n")).jaxpr)
+    assert [p.line for p in placed] == [caller, caller]
+
+
+def test_a_helper_of_several_lines_has_its_own() -> None:
+    wrapped = Source(
+        "helpers.py", 2, "return function(x)", Source("model.py", 7, "return helper(x)")
+    )
+
+    def helper(x):
+        at(5, "y = np.cos(x)", wrapped)
+        y = lax.cos(x)
+        at(6, "return np.sin(y)", wrapped)
+        return lax.sin(y)
+
+    placed = scheduled(jaxpr(helper, f64("n")).jaxpr)
+    assert shown(placed) == [("cos", 5, ""), ("sin", 6, "")]
 
 
 def test_values_of_the_user_s_that_read_a_derivative_come_after_it() -> None:
@@ -92,7 +110,7 @@ def test_values_of_the_user_s_that_read_a_derivative_come_after_it() -> None:
             inner = lax.mul(2.0, x)
         return called("y", lax.sin(inner))
 
-    assert shown(schedule(jaxpr(outer, f64("n")).jaxpr)) == [
+    assert shown(scheduled(jaxpr(outer, f64("n")).jaxpr)) == [
         ("mul", None, "back"),
         ("sin", None, "back"),
     ]

@@ -25,55 +25,70 @@ def operator_of_arrays_value_and_grad(d, o, x):
     (n,) = o.shape
     if {d.shape, x.shape} != {(n + 1,)}:
         raise ValueError("expected d: f64[n + 1], o: f64[n], x: f64[n + 1]")
+    if {d.dtype, o.dtype, x.dtype} != {np.dtype(np.float64)}:
+        raise TypeError("expected d: f64[n + 1], o: f64[n], x: f64[n + 1]")
 
     # classes.py:229: for _ in range(6):
     sqrt_steps = np.empty(6)
     x_steps = np.empty((7, *x.shape))
     x_steps[0] = x
     for i in range(6):
-        # classes.py:230: x = m @ x
+        # classes.py:217: y = self.diagonal * x
         y = d * x
+        # classes.py:218: y[:-1] += self.off * x[1:]
         y[:-1] += o * x[1:]
+        # classes.py:219: y[1:] += self.off * x[:-1]
         y[1:] += o * x[:-1]
         # classes.py:231: x /= np.sqrt(x @ x)
         sqrt = np.sqrt(y @ y)
         x = y / sqrt
         sqrt_steps[i] = sqrt
         x_steps[i + 1] = x
-    # classes.py:232: return x @ (m @ x)
+    # classes.py:217: y = self.diagonal * x
     y = d * x
+    # classes.py:218: y[:-1] += self.off * x[1:]
     product = o * x[1:]
     y_1 = y.copy()
     y_1[:-1] += product
+    # classes.py:219: y[1:] += self.off * x[:-1]
     product_1 = o * x[:-1]
     y_1[1:] += product_1
+    # classes.py:232: return x @ (m @ x)
     value = x @ y_1
 
     # Backward, from the return value to the arguments.
-    # classes.py:232: return x @ (m @ x)
-    x_bar = y_1 + y
+    # classes.py:219: y[1:] += self.off * x[:-1]
+    x_bar = y_1.copy()
     x_bar[:-1] += product
+    # classes.py:218: y[:-1] += self.off * x[1:]
     x_bar[1:] += product_1
+    # classes.py:217: y = self.diagonal * x
+    x_bar += y
     # classes.py:229: for _ in range(6):
     d_bar = np.zeros(n + 1)
     o_bar = np.zeros(n)
     for i in reversed(range(6)):
         sqrt = sqrt_steps[i]
         x_1 = x_steps[i]
-        # classes.py:230: x = m @ x
+        # classes.py:217: y = self.diagonal * x
         y = d * x_1
+        # classes.py:218: y[:-1] += self.off * x[1:]
         y[:-1] += o * x_1[1:]
+        # classes.py:219: y[1:] += self.off * x[:-1]
         y[1:] += o * x_1[:-1]
         # classes.py:231: x /= np.sqrt(x @ x)
         y_bar = x_bar / sqrt
         product_bar = -0.5 * (x_steps[i + 1] @ y_bar) / sqrt * y
         y_bar = y_bar + product_bar + product_bar
-        # classes.py:230: x = m @ x
+        # classes.py:219: y[1:] += self.off * x[:-1]
+        x_bar = np.zeros(x.shape)
+        x_bar[:-1] = o * y_bar[1:]
+        # classes.py:218: y[:-1] += self.off * x[1:]
         o_bar_1 = y_bar[1:] * x_1[:-1]
         o_bar += o_bar_1 + y_bar[:-1] * x_1[1:]
-        x_bar = d * y_bar
-        x_bar[:-1] += o * y_bar[1:]
         x_bar[1:] += o * y_bar[:-1]
+        # classes.py:217: y = self.diagonal * x
+        x_bar += d * y_bar
         d_bar += y_bar * x_1
     d_bar = x * x + d_bar
     o_bar = 2.0 * x[1:] * x[:-1] + o_bar
@@ -81,4 +96,4 @@ def operator_of_arrays_value_and_grad(d, o, x):
     return value, (d_bar, o_bar, x_bar)
 
 
-# s2s digest: f53a881a4486386e
+# s2s digest: 004995f6e6bfb839

@@ -20,32 +20,51 @@ def particle_value_and_grad(x: float):
     """
     # classes.py:35: p.step(-p.position, 0.1)
     force = -x
+    # classes.py:19: self.velocity += force * dt
     velocity = 0.0 + force * 0.1
+    # classes.py:20: self.position += self.velocity * dt
     position = x + velocity * 0.1
+    # classes.py:35: p.step(-p.position, 0.1)
     force = -position
+    # classes.py:19: self.velocity += force * dt
     velocity += force * 0.1
+    # classes.py:20: self.position += self.velocity * dt
     position += velocity * 0.1
+    # classes.py:35: p.step(-p.position, 0.1)
     force = -position
+    # classes.py:19: self.velocity += force * dt
     velocity += force * 0.1
+    # classes.py:20: self.position += self.velocity * dt
     position_1 = position + velocity * 0.1
+    # classes.py:35: p.step(-p.position, 0.1)
     force = -position_1
+    # classes.py:19: self.velocity += force * dt
     velocity += force * 0.1
+    # classes.py:20: self.position += self.velocity * dt
     position_1 += velocity * 0.1
     # classes.py:36: return p.energy + p.history[1]
     value = 0.5 * velocity**2 + 0.5 * position_1**2 + position
 
     # Backward, from the return value to the arguments.
-    # classes.py:35: p.step(-p.position, 0.1)
+    # classes.py:20: self.position += self.velocity * dt
     velocity_bar = velocity + 0.1 * position_1
+    # classes.py:35: p.step(-p.position, 0.1)
     position_bar = position_1 - 0.1 * velocity_bar
+    # classes.py:20: self.position += self.velocity * dt
+    position_bar_1 = 1.0 + position_bar
     velocity_bar += 0.1 * position_bar
-    position_bar = 1.0 + position_bar - 0.1 * velocity_bar
-    velocity_bar = velocity_bar + 0.1 * position_bar
-    position_bar -= 0.1 * velocity_bar
-    velocity_bar += 0.1 * position_bar
-    x_bar = position_bar - 0.1 * velocity_bar
+    # classes.py:35: p.step(-p.position, 0.1)
+    position_bar_1 -= 0.1 * velocity_bar
+    # classes.py:20: self.position += self.velocity * dt
+    velocity_bar = velocity_bar + 0.1 * position_bar_1
+    # classes.py:35: p.step(-p.position, 0.1)
+    position_bar_1 -= 0.1 * velocity_bar
+    # classes.py:20: self.position += self.velocity * dt
+    velocity_bar += 0.1 * position_bar_1
+    # classes.py:35: p.step(-p.position, 0.1)
+    x_bar = position_bar_1 - 0.1 * velocity_bar
 
     return value, x_bar
 
 
-# s2s digest: fefe9fcb910559d8
+# s2s digest: 5090e6561bb2d394

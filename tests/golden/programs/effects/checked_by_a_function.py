@@ -22,11 +22,14 @@ def checked_by_a_function_value_and_grad(
         value: float
         (x_bar, y_bar): floats
     """
-    # effects.py:82: return helper_that_checks(x, "of growth") * math.exp(-helper_that_checks(y, "of decay"))
+    # effects.py:72: if rate < 0.0:
     if x < 0.0:
+        # effects.py:73: raise ValueError("the rate " + name + " is negative")
         raise ValueError("the rate of growth is negative")
     if y < 0.0:
+        # effects.py:73: raise ValueError("the rate " + name + " is negative")
         raise ValueError("the rate of decay is negative")
+    # effects.py:82: return helper_that_checks(x, "of growth") * math.exp(-helper_that_checks(y, "of decay"))
     x_bar = math.exp(-y)
     value = x * x_bar
 
@@ -37,4 +40,4 @@ def checked_by_a_function_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: b9b1236d2f079cbf
+# s2s digest: 721b5759be71cc82

@@ -21,18 +21,19 @@ def arguments_in_a_list_value_and_grad(
         value: float
         (x_bar, y_bar): floats
     """
-    # idioms.py:174: return weighted(*pair, scale=y, **options)
+    # idioms.py:169: total += value * weight
     total = 0.0 + x * 2.0
     product = y * x
     total += product
+    # idioms.py:170: return scale * total
     value = y * total
 
     # Backward, from the return value to the arguments.
-    # idioms.py:174: return weighted(*pair, scale=y, **options)
+    # idioms.py:169: total += value * weight
     y_bar = total + product
     x_bar = y * y + 2.0 * y
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: bb774b2e0a1f935f
+# s2s digest: dbb07bd09742bef4

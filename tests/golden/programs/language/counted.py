@@ -23,9 +23,12 @@ def counted_value_and_grad(x: float) -> tuple[float, float]:
     for i in range(10):
         # language.py:351: add(x * k * 0.1)
         value = x * i * 0.1
+        # language.py:345: if value > 0.5:
         if value > 0.5:
+            # language.py:346: total += value * value
             total += value * value
         else:
+            # language.py:348: total -= value
             total -= value
 
     # Backward, from the return value to the arguments.
@@ -34,13 +37,16 @@ def counted_value_and_grad(x: float) -> tuple[float, float]:
     for k in reversed(range(10)):
         # language.py:351: add(x * k * 0.1)
         value = x * k * 0.1
+        # language.py:345: if value > 0.5:
         if value > 0.5:
+            # language.py:346: total += value * value
             value_bar = 2.0 * value
         else:
             value_bar = -1.0
+        # language.py:351: add(x * k * 0.1)
         x_bar += 0.1 * value_bar * k
 
     return total, x_bar
 
 
-# s2s digest: 8d2576b8775a4b77
+# s2s digest: 690cef9e661fe47e

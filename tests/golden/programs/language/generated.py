@@ -18,27 +18,33 @@ def generated_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (total, x_bar): floats
     """
-    # language.py:137: for value in halved_when_large(x, 3):
+    # language.py:124: if value > 1.0:
     above = x > 1.0
     if above:
+        # language.py:125: value = value * 0.5
         value = x * 0.5
     else:
+        # language.py:127: value = value + 0.7
         value = x + 0.7
     # language.py:138: total = total * 0.5 + value * value
     total = x * 0.5 + value * value
-    # language.py:137: for value in halved_when_large(x, 3):
+    # language.py:124: if value > 1.0:
     above_1 = value > 1.0
     if above_1:
+        # language.py:125: value = value * 0.5
         value_1 = value * 0.5
     else:
+        # language.py:127: value = value + 0.7
         value_1 = value + 0.7
     # language.py:138: total = total * 0.5 + value * value
     total = total * 0.5 + value_1 * value_1
-    # language.py:137: for value in halved_when_large(x, 3):
+    # language.py:124: if value > 1.0:
     above_2 = value_1 > 1.0
     if above_2:
+        # language.py:125: value = value * 0.5
         value_2 = value_1 * 0.5
     else:
+        # language.py:127: value = value + 0.7
         value_2 = value_1 + 0.7
     # language.py:138: total = total * 0.5 + value * value
     total = total * 0.5 + value_2 * value_2
@@ -46,20 +52,23 @@ def generated_value_and_grad(x: float) -> tuple[float, float]:
     # Backward, from the return value to the arguments.
     # language.py:138: total = total * 0.5 + value * value
     sum_bar = 1.0 + 1.0
-    # language.py:137: for value in halved_when_large(x, 3):
+    # language.py:124: if value > 1.0:
     value_bar = sum_bar * value_2
     if above_2:
+        # language.py:125: value = value * 0.5
         value_bar = 0.5 * value_bar
     # language.py:138: total = total * 0.5 + value * value
     value_bar += (0.5 + 0.5) * value_1
     total_bar = 0.5 * 0.5
-    # language.py:137: for value in halved_when_large(x, 3):
+    # language.py:124: if value > 1.0:
     if above_1:
+        # language.py:125: value = value * 0.5
         value_bar = 0.5 * value_bar
     # language.py:138: total = total * 0.5 + value * value
     value_bar += 2.0 * total_bar * value
-    # language.py:137: for value in halved_when_large(x, 3):
+    # language.py:124: if value > 1.0:
     if above:
+        # language.py:125: value = value * 0.5
         x_bar = 0.5 * value_bar
     else:
         x_bar = value_bar
@@ -68,4 +77,4 @@ def generated_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 455a2f23779e0a6e
+# s2s digest: a7ac5d7ba3fbbfd8

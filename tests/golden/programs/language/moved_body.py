@@ -27,23 +27,29 @@ def moved_body_value_and_grad(
         position_1 = position + 0.1 * velocity
         velocity = velocity - 0.1 * position
         position = position_1
-    # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
+    # language.py:314: if self.position > 0.0:
     above = position > 0.0
     if above:
+        # language.py:315: return 0.5 * self.position**2
         cond = 0.5 * position**2
     else:
+        # language.py:316: return -self.position
         cond = -position
+    # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
     sum_1 = 0.125 + cond
     sum_2 = 0.5 * velocity**2 + cond
     value = sum_1 * sum_2
 
     # Backward, from the return value to the arguments.
     # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
-    operand = sum_2 + sum_1
+    sum_bar = sum_2 + sum_1
+    # language.py:314: if self.position > 0.0:
     if above:
-        cond_bar = position * operand
+        # language.py:315: return 0.5 * self.position**2
+        cond_bar = position * sum_bar
     else:
-        cond_bar = -operand
+        # language.py:316: return -self.position
+        cond_bar = -sum_bar
     # language.py:331: for _ in range(10):
     position_bar = cond_bar
     velocity_bar = velocity * sum_1
@@ -56,4 +62,4 @@ def moved_body_value_and_grad(
     return value, (position_bar, velocity_bar)
 
 
-# s2s digest: 18a28e97f24af921
+# s2s digest: 33874353fa443aee
