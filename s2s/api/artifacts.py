@@ -8,15 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import s2s
-from s2s.api.source import GeneratedModule, describe
-from s2s.api.transformed import (
-    Arguments,
-    argument_types_of,
-    function_name,
-    optimised_for_xla,
-    signature,
-    trace,
-)
+from s2s.api.generation import GeneratedModule, describe
+from s2s.api.tracing import argument_types_of, optimised_for_xla, trace
+from s2s.api.transformed import Arguments, function_name, signature
 from s2s.ir.assumptions import assumptions
 from s2s.trace import collector_paused
 
@@ -54,7 +48,7 @@ def make_artifact(
     """The artifact of a function for given argument types.
 
     Args:
-        fun, arguments, name, command: as in `s2s.api.source.generate`.
+        fun, arguments, name, command: as in `s2s.api.generation.generate`.
         dims: sizes of named dimensions, which are then fixed.
         mesh: the devices over which it is to run, if they are several.
         divisions: how arguments are divided over them; see `s2s_codegen.stablehlo.mesh`.
@@ -87,7 +81,7 @@ def generate_for_xla(
     """A Python module that holds a function as StableHLO and runs it with jaxlib alone.
 
     Args:
-        fun, arguments, name, command: as in `s2s.api.source.generate`.
+        fun, arguments, name, command: as in `s2s.api.generation.generate`.
         dims: sizes of named dimensions, which are then fixed. For those that stay open, the module
             is made for given sizes when its function is first called with them.
     """

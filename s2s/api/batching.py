@@ -6,13 +6,9 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from s2s.api.transformed import (
-    Arguments,
-    Transformed,
-    and_list,
-    function_name,
-    trace,
-)
+from s2s.api.parameters import and_list
+from s2s.api.tracing import trace
+from s2s.api.transformed import Arguments, Transformed, function_name
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType
 from s2s.frontend.traced import Traced

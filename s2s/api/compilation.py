@@ -6,20 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from s2s.api.transformed import (
-    ArgumentType,
-    Static,
-    function_name,
-    optimised_for_xla,
-    signature,
-    trace,
-)
-from s2s.control.jit import Jitted
+from s2s.api.transformed import function_name, signature
 from s2s.errors import UserError
+from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.traced import Traced
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
 from s2s.ir.jaxpr import ShapedArray
@@ -68,11 +61,13 @@ def _partition(said: str | Sequence[str | None] | None) -> Partition:
     return (said,) if isinstance(said, str) else tuple(said)
 
 
-class CompiledFunction(Jitted[F]):
+class CompiledFunction(Generic[F]):
     """A function that XLA compiles for each set of argument types; see `jit`."""
 
     def __init__(self, fun: F, static: Sequence[int | str], where: Where) -> None:
-        super().__init__(fun, static)
+        self.fun = fun
+        self.static = static
+        functools.update_wrapper(self, fun, updated=())
         self._where = where
         self._found: dict[Hashable, Specialisation] = {}
         self._num_args = -1
@@ -82,7 +77,7 @@ class CompiledFunction(Jitted[F]):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if builder_in_force() is not None:
-            return super().__call__(*args, **kwargs)
+            return _call_in_trace(self.fun, self.static, args, kwargs)
         if not kwargs and len(args) == self._num_args:
             result = self._enter(*args)
             if result is not OTHER:
@@ -121,6 +116,17 @@ class CompiledFunction(Jitted[F]):
 
     def __repr__(self) -> str:
         return f"<{function_name(self.fun)}, compiled by XLA>"
+
+
+def _call_in_trace(
+    fun: Callable[..., Any],
+    static: Sequence[int | str],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    from s2s.control.jit import Jitted
+
+    return Jitted(fun, static)(*args, **kwargs)
 
 
 def _never(*args: Any) -> Any:
@@ -180,6 +186,7 @@ def _number(result: Any, aval: ShapedArray) -> Any:
 def _specialise(
     fun: Callable[..., Any], arguments: Mapping[str, ArgumentType], where: Where
 ) -> Specialisation:
+    from s2s.api.tracing import optimised_for_xla, trace
     from s2s_codegen.stablehlo.compile import compile_jaxpr
 
     traced = trace(fun, arguments)

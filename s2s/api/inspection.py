@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from s2s.api.transformed import argument_types_of, signature, trace
+from s2s.api.tracing import argument_types_of, trace
+from s2s.api.transformed import signature
 from s2s.frontend.argument_types.types import Static
 from s2s.ir.jaxpr import aval_of
 from s2s.tree import flatten, unflatten

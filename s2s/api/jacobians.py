@@ -7,18 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from s2s import lax
-from s2s.api.derivatives import active_inputs, structure_of, tuple_of, value_and_auxiliary
-from s2s.api.transformed import (
-    Argnums,
-    Arguments,
-    Transformed,
-    and_list,
-    by_position,
-    definition,
-    function_name,
-    selected,
-    trace,
-)
+from s2s.api.differentiation import active_inputs, structure_of, tuple_of, value_and_auxiliary
+from s2s.api.parameters import and_list, by_position, selected
+from s2s.api.tracing import definition, trace
+from s2s.api.transformed import Argnums, Arguments, Transformed, function_name
 from s2s.errors import UserError
 from s2s.frontend.traced import Traced
 from s2s.ir.dims import Size

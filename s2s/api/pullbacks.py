@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from s2s.api.transformed import argument_types_of, function_name, is_traced, signature, trace
+from s2s.api.tracing import argument_types_of, is_traced, trace
+from s2s.api.transformed import function_name, signature
 from s2s.errors import UserError
 from s2s.frontend.traced import Traced
 from s2s.ir.dims import same_shape

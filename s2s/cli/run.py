@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from s2s.api.artifacts import generate_for_xla, make_artifact
-from s2s.api.source import GeneratedModule, generate
+from s2s.api.generation import GeneratedModule, generate
 from s2s.api.transformed import function_name, signature
 from s2s.cli import artifacts, files
 from s2s.cli.command import command_words
@@ -20,14 +20,10 @@ from s2s.cli.progress import Progress
 from s2s.cli.transformed import compiled, transformed
 from s2s.cli.types import are_of_types, kept_sizes, outer_types, users_function
 from s2s.errors import UserError
-from s2s.frontend.argument_types import (
-    ArgumentType,
-    ArgumentTypes,
-    argument_types,
-    bind,
-    generalise,
-    with_loop_bounds,
-)
+from s2s.frontend.argument_types.collect import ArgumentTypes, argument_types, bind
+from s2s.frontend.argument_types.generalise import generalise
+from s2s.frontend.argument_types.loop_bounds import with_loop_bounds
+from s2s.frontend.argument_types.types import ArgumentType
 from s2s.frontend.load import load, load_module
 from s2s.frontend.options import Choices, choosing
 from s2s.ir.dims import UndecidedDimension, names_of

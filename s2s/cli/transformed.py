@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from s2s.api.batching import vmap
-from s2s.api.transformed import Argnums, and_list, function_name, signature
+from s2s.api.parameters import and_list
+from s2s.api.transformed import Argnums, function_name, signature
 from s2s.cli.expression import TRANSFORMATIONS, composition
 from s2s.cli.options import Options
 from s2s.errors import UserError

@@ -14,7 +14,8 @@ from s2s.api.batching import Vmap
 from s2s.api.derivatives import JvpFunction
 from s2s.api.transformed import Transformed, function_name, signature
 from s2s.errors import UserError
-from s2s.frontend.argument_types import ArgumentType, ArgumentTypes, render, type_of_example
+from s2s.frontend.argument_types.collect import ArgumentTypes
+from s2s.frontend.argument_types.types import ArgumentType, render, type_of_example
 from s2s.ir.dims import Dim, Size, dimension, names_of, same_size
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import flatten, unflatten

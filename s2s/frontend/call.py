@@ -22,9 +22,9 @@ from s2s.control import user_functions
 from s2s.errors import UserError
 from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
 from s2s.frontend.argument_types.types import ArgumentType, Static
+from s2s.frontend.callables import innermost_function, short_name, signature_of
 from s2s.frontend.control_flow.growing import with_lists
 from s2s.frontend.control_flow.state import reasons
-from s2s.frontend.library import innermost_function, short_name
 from s2s.frontend.located import located
 from s2s.frontend.own_arrays import OwnArrays, TraceAgain, own_arrays
 from s2s.frontend.randomness import Generators
@@ -151,21 +151,6 @@ def _deep_recursion() -> Generator[None]:
 
 
 # -- parameters and arguments ---------------------------------------------------------------------
-
-
-def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature of a user's function. Raises UserError if it has none that can be read."""
-    if isinstance(function, np.ufunc):
-        kind = inspect.Parameter.POSITIONAL_ONLY
-        names = ["x"] if function.nin == 1 else [f"x{i + 1}" for i in range(function.nin)]
-        return inspect.Signature([inspect.Parameter(name, kind) for name in names])
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        name = getattr(function, "__name__", repr(function))
-        raise UserError(
-            f"the parameters of {name} cannot be read. Wrap it in a function of your own."
-        ) from None
 
 
 def _parameters(

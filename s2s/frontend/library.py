@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import inspect
 import os
 import random
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -86,27 +85,3 @@ def _modules(function: Callable[..., Any]) -> list[str]:
     if parts[:1] == ["numpy"]:
         parts[0] = "np"
     return [] if parts == ["builtins"] else parts
-
-
-def innermost_function(function: Any) -> Any:
-    """The Python function behind partials, methods, wrappers and callable objects."""
-    while True:
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        elif inspect.ismethod(function):
-            function = function.__func__
-        elif isinstance(function, (FunctionType, type)) or not callable(function):
-            return function
-        elif isinstance(type(function).__call__, FunctionType):
-            function = type(function).__call__
-        else:
-            return function
-
-
-def short_name(function: Callable[..., Any]) -> str:
-    """The name under which a function was defined; of an object that is called, its class's."""
-    inner = innermost_function(function)
-    name: str = getattr(function, "__name__", None) or getattr(inner, "__name__", "")
-    return name if name and name != "__call__" else type(function).__name__

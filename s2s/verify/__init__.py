@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from s2s.errors import UserError
-from s2s.frontend.argument_types import ArgumentType
+from s2s.frontend.argument_types.types import ArgumentType
 from s2s.tree import flatten, tree_map
 from s2s.verify.arguments import candidates
 from s2s.verify.findings import Disagreement, Findings

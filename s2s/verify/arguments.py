@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s.frontend.argument_types import ArgumentType, Static
+from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.ir import dims
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import flatten, tree_map

@@ -16,7 +16,8 @@ from s2s.api.batching import Vmap, axis_of_each_leaf
 from s2s.api.derivatives import JvpFunction, ValueAndGrad, VjpFunction
 from s2s.api.jacobians import Jacobian
 from s2s.api.transformed import Argnums, Transformed, signature
-from s2s.frontend.argument_types import bind, type_of_example
+from s2s.frontend.argument_types.collect import bind
+from s2s.frontend.argument_types.types import type_of_example
 from s2s.ir.dtypes import is_inexact
 from s2s.tree import flatten, tree_map, unflatten
 from s2s.verify.differences import Array

@@ -7,8 +7,8 @@ from s2s.api import grad, jacrev, vmap
 from s2s.api.derivatives import JvpFunction, VjpFunction
 from s2s.cli.types import are_of_types, outer_types, users_function
 from s2s.errors import UserError
-from s2s.frontend.argument_types import render
 from s2s.frontend.argument_types.text import parse_arguments
+from s2s.frontend.argument_types.types import render
 
 
 def loss(w, x, y, steps=3):

@@ -21,16 +21,17 @@ from s2s_codegen.stablehlo.calls import CompiledArtifact
 from s2s_codegen.stablehlo.compile import array_type
 from s2s_codegen.stablehlo.executable import Executable
 from s2s_codegen.stablehlo.gpu_targets import GPU_TARGETS
+from s2s_codegen.stablehlo.mlir import context
 from s2s_codegen.stablehlo.platforms import load_plugin
+from s2s_codegen.stablehlo.refinement import specialised
 from s2s_codegen.stablehlo.runtime import (
     Program,
     calls_lapack,
-    compile_for_target,
+    compile_options,
     runtime,
-    specialised,
 )
 from s2s_codegen.stablehlo.signature import Signature, attributes_of, signature_from, with_sizes
-from s2s_codegen.stablehlo.xla import error_type, register_lapack, version
+from s2s_codegen.stablehlo.xla import error_type, jaxlib, register_lapack, version
 
 _MARK = b"s2s compiled artifact 1\n"
 
@@ -178,7 +179,7 @@ def compile_ahead(artifact: Artifact, target: str | None, sizes: Mapping[str, in
         if target is None:
             made = runtime("cpu").compile(program).serialize()
         else:
-            made = compile_for_target(load_plugin("cuda"), GPU_TARGETS[target].text, program)
+            made = _compile_for_target(load_plugin("cuda"), GPU_TARGETS[target].text, program)
     except error_type() as error:
         why = str(error).strip().partition("\n")[0]
         raise UserError(
@@ -225,3 +226,22 @@ def load(path: str | Path) -> Artifact | CompiledFile:
         facts["calls_lapack"],
         content[end:],
     )
+
+
+def _compile_for_target(plugin: Any, target: str, program: Program) -> bytes:
+    """A program as machine code for a GPU that need not be here, by a plugin that is loaded.
+
+    Args:
+        plugin: what `load_plugin` gave.
+        target: a GpuTargetConfigProto as text.
+        program: for one device.
+    """
+    lib = jaxlib()
+    topology = lib.client.make_c_api_device_topology(
+        plugin, "", target_config=target, topology="1x1x1"
+    )
+    (device,) = topology._make_compile_only_devices()
+    with context() as mlir:
+        module = mlir.ir.Module.parse(program)
+        devices = lib.jax.DeviceList((device,))
+        return device.client.compile(module, devices, compile_options(())).serialize()

@@ -16,10 +16,11 @@ from typing import Any
 
 from s2s.errors import UserError
 from s2s.ir.jaxpr import ClosedJaxpr
-from s2s_codegen.stablehlo import runtime
+from s2s_codegen.stablehlo import portable
 from s2s_codegen.stablehlo.calls import CompiledArtifact
 from s2s_codegen.stablehlo.emit import emit_module
 from s2s_codegen.stablehlo.lapack import is_lapack
+from s2s_codegen.stablehlo.modules import ModuleContents
 from s2s_codegen.stablehlo.names import Arguments
 from s2s_codegen.stablehlo.signature import Signature, attributes_of, signature_from
 from s2s_codegen.stablehlo.text import tensor_type
@@ -63,7 +64,7 @@ class Artifact:
             version: the oldest version of StableHLO that must read it, such as "1.9.0"; by default
                 that of 12 weeks before jaxlib's.
         """
-        return runtime.portable_artifact(self.text, version)
+        return portable.portable_artifact(self.text, version)
 
     def save(self, path: str | Path, version: str | None = None) -> None:
         """Write the module to a file: as text if it is called `.mlir`, as a portable artifact if
@@ -130,7 +131,7 @@ def load_artifact(path: str | Path) -> Artifact:
     return Artifact(contents.text, signature)
 
 
-def _read_apart(path: Path, data: bytes) -> runtime.ModuleContents:
+def _read_apart(path: Path, data: bytes) -> ModuleContents:
     """Read a module in another process."""
     program = (
         f"import sys; sys.path[:] = {sys.path!r}; "
@@ -150,4 +151,4 @@ def _read_apart(path: Path, data: bytes) -> runtime.ModuleContents:
         why = answer.get("error")
         because = f" ({why.strip().partition(chr(10))[0]})" if why else ""
         raise UserError(f"{path} is damaged, or is no StableHLO that can be read here{because}.")
-    return runtime.ModuleContents(**answer)
+    return ModuleContents(**answer)

@@ -17,7 +17,8 @@ from s2s.tree import TreeDef, flatten, unflatten
 from s2s_codegen.stablehlo.cache import compiled
 from s2s_codegen.stablehlo.executable import DeviceArray, Executable, is_masked
 from s2s_codegen.stablehlo.mesh import input_names
-from s2s_codegen.stablehlo.runtime import ArrayType, runtime, specialised
+from s2s_codegen.stablehlo.refinement import specialised
+from s2s_codegen.stablehlo.runtime import ArrayType, runtime
 from s2s_codegen.stablehlo.sharded import Devices, mesh_devices
 from s2s_codegen.stablehlo.signature import Fixed, Parameter, Signature
 from s2s_codegen.stablehlo.xla import error_type

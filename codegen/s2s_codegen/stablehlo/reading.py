@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from s2s.errors import UserError
-from s2s_codegen.stablehlo.runtime import read_module
+from s2s_codegen.stablehlo.modules import read_module
 
 _MEMORY = 8 << 30
 """Bytes of address space that the process has, of which the libraries take some."""

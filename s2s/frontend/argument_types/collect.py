@@ -26,7 +26,7 @@ from s2s.frontend.argument_types.types import (
     simplified,
     type_of_example,
 )
-from s2s.frontend.library import short_name
+from s2s.frontend.callables import short_name
 from s2s.tree import flatten
 
 

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from s2s.errors import UserError
-from s2s.frontend.library import innermost_function, short_name
+from s2s.frontend.callables import innermost_function, short_name
 from s2s.frontend.located import innermost_line
 
 

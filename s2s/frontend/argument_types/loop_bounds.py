@@ -15,7 +15,7 @@ from typing import Any
 
 from s2s.frontend.argument_types.collect import ArgumentTypes
 from s2s.frontend.argument_types.types import Static
-from s2s.frontend.library import innermost_function
+from s2s.frontend.callables import innermost_function
 from s2s.frontend.sources import definition_of
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ShapedArray

@@ -11,7 +11,7 @@ import pytest
 
 import s2s
 from s2s import lax
-from s2s.api.source import generate
+from s2s.api.generation import generate
 from s2s.frontend.argument_types.text import parse_arguments
 from tests.codegen.numpy_source.test_module import MODELS, SEQUENCE, load, operations, statements
 

@@ -15,7 +15,7 @@ import pytest
 
 import s2s
 from s2s.api.derivatives import JvpFunction
-from s2s.api.source import generate
+from s2s.api.generation import generate
 from s2s.frontend.argument_types.text import parse_arguments
 from s2s.tree import flatten
 

@@ -14,7 +14,7 @@ import pytest
 
 import s2s
 from s2s.errors import UserError
-from s2s_codegen.stablehlo.runtime import read_module
+from s2s_codegen.stablehlo.modules import read_module
 from tests.conftest import ROOT
 
 
@@ -63,14 +63,14 @@ MANY = """
 import sys
 sys.path[:0] = [ROOT, CODEGEN]
 from tests.codegen.stablehlo.test_damaged_artifacts import damaged
-from s2s_codegen.stablehlo import runtime, signature, xla
+from s2s_codegen.stablehlo import modules, runtime, signature, xla
 from s2s.errors import UserError
 data = open(FILE, "rb").read()
 for seed in range(int(sys.argv[1]), int(sys.argv[2])):
     print(seed, "read", flush=True)
     program = damaged(data, seed)
     try:
-        contents = runtime.read_module(
+        contents = modules.read_module(
             program if program.startswith(b"ML\\xefR") else program.decode()
         )
         signature.signature_from("f", contents.attributes)

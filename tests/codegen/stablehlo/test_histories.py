@@ -7,7 +7,8 @@ import pytest
 
 import s2s
 from s2s import lax
-from s2s.api.transformed import argument_types_of, signature, trace
+from s2s.api.tracing import argument_types_of, trace
+from s2s.api.transformed import signature
 from s2s.errors import UserError
 from s2s.ir.dims import names_of
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray

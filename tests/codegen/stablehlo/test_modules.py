@@ -13,7 +13,9 @@ import s2s
 from s2s.passes.pipeline import optimise
 from s2s.trace import make
 from s2s_codegen.stablehlo.emit import emit_module
-from s2s_codegen.stablehlo.runtime import portable_artifact, read_module, runtime
+from s2s_codegen.stablehlo.modules import read_module
+from s2s_codegen.stablehlo.portable import portable_artifact
+from s2s_codegen.stablehlo.runtime import runtime
 from tests.conftest import ROOT
 from tests.control.programs import PROGRAMS, traced
 from tests.samples import SAMPLES, Sample, types

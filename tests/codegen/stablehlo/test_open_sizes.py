@@ -11,7 +11,7 @@ from s2s.errors import UserError
 from s2s.ir.dims import Assumptions, assuming, dimension
 from s2s.trace import evaluate
 from s2s.tree import flatten
-from s2s_codegen.stablehlo import runtime
+from s2s_codegen.stablehlo import refinement, runtime
 from s2s_codegen.stablehlo.emit import emit_module
 from s2s_codegen.stablehlo.executable import Executable
 from tests.codegen.stablehlo.test_emit import assert_agree
@@ -35,7 +35,7 @@ def test_each_primitive(sample: Sample) -> None:
         for values in (xs, expected)
     ]
     devices = runtime.runtime()
-    program = runtime.specialised(text, [type_.shape for type_ in inputs])
+    program = refinement.specialised(text, [type_.shape for type_ in inputs])
     found = Executable(devices, devices.compile(program), inputs, outputs)(xs)
     assert_agree(found, expected)
 
@@ -122,7 +122,7 @@ def test_assertions_in_the_module_are_in_the_users_words(
     name: str, shapes: Any, message: str
 ) -> None:
     with pytest.raises(ValueError) as raised:
-        runtime.specialised(GRADIENTS[name].text, shapes)
+        refinement.specialised(GRADIENTS[name].text, shapes)
     assert str(raised.value) == message
 
 

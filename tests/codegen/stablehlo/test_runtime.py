@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from s2s.errors import UserError
-from s2s_codegen.stablehlo import runtime, xla
+from s2s_codegen.stablehlo import modules, runtime, xla
 from s2s_codegen.stablehlo.executable import STAGED_BYTES, Executable
 from s2s_codegen.stablehlo.text import element_type, tensor
 
@@ -70,6 +70,6 @@ def test_unknown_platform() -> None:
 
 def test_no_module() -> None:
     with pytest.raises(ValueError, match="Unable to parse"):
-        runtime.read_module("no module")
+        modules.read_module("no module")
     with pytest.raises(xla.error_type()):
         runtime.runtime().compile("no module")

@@ -6,7 +6,8 @@ import inspect
 import pytest
 
 from s2s.errors import UserError
-from s2s.frontend.argument_types import argument_types, bind, render
+from s2s.frontend.argument_types.collect import argument_types, bind
+from s2s.frontend.argument_types.types import render
 
 MODEL = '''\
 from __future__ import annotations

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import s2s
-from s2s.api.transformed import (
-    Arguments,
-    Transformed,
-    argument_types_of,
-    function_name,
-    signature,
-    trace,
-)
+from s2s.api.tracing import argument_types_of, trace
+from s2s.api.transformed import Arguments, Transformed, function_name, signature
 from s2s.frontend.argument_types.generalise import generalise
 from s2s.frontend.traced import Traced
 from s2s.ir.assumptions import assumptions
