@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from s2s.in_force import builder_in_force as builder_in_force, builders as _builders
 from s2s.ir.dims import Dim, Size
 from s2s.ir.dtypes import PYTHON_SCALARS, is_inexact
 from s2s.ir.jaxpr import (
@@ -179,14 +180,6 @@ class Builder:
         outvars = [Var(aval) for aval in avals]
         self.eqns.append(JaxprEqn(primitive, atoms, outvars, self.source, self.phase, True))
         return outvars
-
-
-_builders: list[Builder] = []
-
-
-def builder_in_force() -> Builder | None:
-    """The builder that equations are appended to, or None outside of any trace."""
-    return _builders[-1] if _builders else None
 
 
 def builders_in_force() -> tuple[Builder, ...]:

@@ -68,10 +68,15 @@ _PLACES = {
     "parse_jaxpr": "s2s.language",
     "stop_gradient": "s2s.primitives.identity",
 }
+_LIGHT = frozenset({"jit", "grad", "value_and_grad", "vmap", "load_artifact", "distributed"})
+"""What is of use before anything is traced. All else needs the rooms in which functions are."""
+
 _MODULES = {"checkpoint_policies": "s2s.control.policies", "distributed": "s2s.api.distributed"}
 
 
 def __getattr__(name: str) -> Any:
+    if name not in _LIGHT and (name in _PLACES or name in _MODULES):
+        importlib.import_module("s2s.api.tracing")
     if name in _PLACES:
         found = getattr(importlib.import_module(_PLACES[name]), name)
     elif name in _MODULES:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import s2s.numpy as s2s_numpy
-from s2s.ir import aval_of, check
-from s2s.ir.jaxpr import ClosedJaxpr
+from s2s.ir.check import check
+from s2s.ir.jaxpr import ClosedJaxpr, aval_of
 from s2s.numpy.promotion import is_traced
 from s2s.trace import builder_in_force, evaluate, make
 from s2s.tree import flatten

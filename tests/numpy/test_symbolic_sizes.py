@@ -5,9 +5,10 @@ import pytest
 
 import s2s.numpy
 from s2s.errors import UserError
-from s2s.ir import Dim, ShapedArray, check
-from s2s.ir.dims import Assumptions, UndecidedDimension, assuming, dimension
+from s2s.ir.check import check
+from s2s.ir.dims import Assumptions, Dim, UndecidedDimension, assuming, dimension
 from s2s.ir.dtypes import FLOAT64
+from s2s.ir.jaxpr import ShapedArray
 from s2s.numpy import COUNTERPARTS
 from s2s.passes.dce import dce
 from s2s.trace import evaluate, make

@@ -2,7 +2,8 @@
 
 An entry is a file named after a hash of the program, the options, the versions of jaxlib and of
 this format, and the features of the processor: XLA checks none of these when it loads an
-executable. A file begins with a hash of the rest; one that does not fit is deleted and made again.
+executable. Beside them stand the files of `remembered`. A file begins with a hash of the rest; one
+that does not fit is deleted and made again.
 Files are written beside and renamed, so that processes may share the folder. When the folder holds
 more than its bound, what was used longest ago goes.
 
@@ -16,15 +17,16 @@ import contextlib
 import functools
 import hashlib
 import os
-import platform
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from s2s_codegen.stablehlo import xla
-from s2s_codegen.stablehlo.runtime import Program
-from s2s_codegen.stablehlo.sharded import Devices
+from s2s_codegen.stablehlo.runtime import Program, calls_lapack
+
+if TYPE_CHECKING:
+    from s2s_codegen.stablehlo.sharded import Devices
 
 BOUND = 1 << 30
 """Bytes that the folder holds at most."""
@@ -32,22 +34,40 @@ BOUND = 1 << 30
 _FORMAT = b"s2s executable 1\n"
 
 
-def compiled(devices: Devices, program: Program, options: Sequence[tuple[str, Any]] = ()) -> Any:
-    """A loaded executable, from the cache if it is there."""
-    folder = cache_folder()
-    if folder is None or devices.description is None:
-        return devices.compile(program, options)
-    path = folder / _key(devices, program, options)
-    serialized = _read(path)
+@dataclass(frozen=True)
+class Stored:
+    """Where an executable is in the cache, and what it needs to be loaded."""
+
+    name: str
+    calls_lapack: bool
+
+
+def compiled(devices: Devices, program: Program) -> tuple[Any, Stored | None]:
+    """A loaded executable, from the cache if it is there, and where it is then."""
+    if cache_folder() is None or devices.description is None:
+        return devices.compile(program), None
+    text = program if isinstance(program, bytes) else program.encode()
+    stored = Stored(f"{_digest(devices, text)}.xla", calls_lapack(program))
+    found = loaded(devices, stored)
+    if found is None:
+        found = devices.compile(program)
+        write(stored.name, found.serialize())
+    return found, stored
+
+
+def loaded(devices: Devices, stored: Stored) -> Any:
+    """An executable of the cache; None if it is not there any more."""
+    serialized = read(stored.name)
     if serialized is not None:
-        devices.prepare(program)
+        devices.prepare(calls_lapack=stored.calls_lapack)
         with contextlib.suppress(xla.error_type()):
-            return devices.load(serialized, options)
-    made = devices.compile(program, options)
-    with contextlib.suppress(OSError):  # a full or read-only disk is no reason to fail
-        _write(path, made.serialize())
-        _make_room(folder)
-    return made
+            return devices.load(serialized)
+    return None
+
+
+def call_name(devices: Devices, digest: str) -> str:
+    """The name of the file that says what a call computes on these devices."""
+    return f"{_digest(devices, digest.encode())}.call"
 
 
 def cache_folder() -> Path | None:
@@ -64,10 +84,9 @@ def cache_folder() -> Path | None:
         return None
 
 
-def _key(devices: Devices, program: Program, options: Sequence[tuple[str, Any]]) -> str:
+def _digest(devices: Devices, what: bytes) -> str:
     parts = [
-        program if isinstance(program, bytes) else program.encode(),
-        repr(sorted(options)).encode(),
+        what,
         str(devices.description).encode(),
         xla.version().encode(),
         os.environ.get("XLA_FLAGS", "").encode(),
@@ -77,15 +96,19 @@ def _key(devices: Devices, program: Program, options: Sequence[tuple[str, Any]])
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "little") + part)
-    return f"{digest.hexdigest()}.xla"
+    return digest.hexdigest()
 
 
 @functools.cache
 def processor() -> bytes:
     """What the machine code depends on: the kind of processor and its features."""
-    facts = [sys.platform, platform.machine()]
+    facts = [sys.platform]
     if sys.platform != "linux":
-        facts.append(platform.processor())  # asks another process
+        import platform
+
+        facts += [platform.machine(), platform.processor()]  # asks another process
+    else:
+        facts.append(os.uname().machine)
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         wanted = ("flags", "Features", "model name", "CPU part")
@@ -93,7 +116,12 @@ def processor() -> bytes:
     return "\n".join(facts).encode()
 
 
-def _read(path: Path) -> bytes | None:
+def read(name: str) -> bytes | None:
+    """What a file of the cache holds; None if it is not there, or damaged."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    path = folder / name
     try:
         data = path.read_bytes()
     except OSError:
@@ -107,6 +135,15 @@ def _read(path: Path) -> bytes | None:
     with contextlib.suppress(OSError):
         path.unlink()
     return None
+
+
+def write(name: str, content: bytes) -> None:
+    """Put a file in the cache, if it can be written to."""
+    folder = cache_folder()
+    if folder is not None:
+        with contextlib.suppress(OSError):  # a full or read-only disk is no reason to fail
+            _write(folder / name, content)
+            _make_room(folder)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -131,7 +168,7 @@ def _make_room(folder: Path) -> None:
             # Another process may delete it at any time.
             with contextlib.suppress(OSError):
                 facts = entry.stat()
-                if entry.name.endswith(".xla"):
+                if entry.name.endswith((".xla", ".call")):
                     entries.append((facts.st_mtime, facts.st_size, entry.path))
     total = sum(size for _, size, _ in entries)
     for _, size, path in sorted(entries):

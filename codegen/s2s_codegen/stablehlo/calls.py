@@ -82,7 +82,7 @@ class CompiledArtifact:
             except ValueError as error:
                 raise UserError(f"{self._signature.name}: {error}") from error
         try:
-            loaded = compiled(devices, program)
+            loaded, _ = compiled(devices, program)
         except error_type() as error:
             why = str(error).strip().partition("\n")[0]
             raise UserError(f"{self._signature.name} cannot be compiled here: {why}") from error

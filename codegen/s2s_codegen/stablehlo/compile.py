@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from s2s.control.while_loop import While
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Literal, ShapedArray
 from s2s_codegen.stablehlo.cache import compiled
 from s2s_codegen.stablehlo.emit import emit_module
-from s2s_codegen.stablehlo.executable import Executable
+from s2s_codegen.stablehlo.executable import Compiled, Executable
 from s2s_codegen.stablehlo.mesh import Sharding
 from s2s_codegen.stablehlo.runtime import ArrayType, runtime
 from s2s_codegen.stablehlo.sharded import mesh_devices
@@ -25,32 +22,15 @@ def compile_jaxpr(
     distinct, places = _distinct_results(closed)
     text = emit_module(distinct, name, sharding=sharding)
     devices = runtime(platform) if sharding is None else mesh_devices(sharding, platform)
+    loaded, stored = compiled(devices, text)
     executable = Executable(
         devices,
-        compiled(devices, text),
+        loaded,
         [array_type(aval) for aval in closed.in_avals],
         [array_type(aval) for aval in distinct.out_avals],
         unbounded=is_unbounded(closed),
     )
-    return Compiled(executable, places)
-
-
-class Compiled:
-    """An executable, and which of its results are those of the jaxpr."""
-
-    def __init__(self, executable: Executable, places: Sequence[int]) -> None:
-        self.executable = executable
-        self.places = list(places)
-
-    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        """The results, for arrays of the types of the jaxpr's inputs."""
-        results = self.executable(arrays)
-        return [results[i] for i in self.places]
-
-    def on_device(self, arrays: Sequence[Any]) -> list[Any]:
-        """The same, as arrays that stay on the device."""
-        results = self.executable.on_device(arrays)
-        return [results[i] for i in self.places]
+    return Compiled(executable, places, stored)
 
 
 def array_type(aval: ShapedArray) -> ArrayType:

@@ -12,17 +12,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from s2s_codegen.stablehlo.cache import Stored
 from s2s_codegen.stablehlo.runtime import (
     ArrayType,
     Runtime,
     aligned_empty,
     fork,
 )
-from s2s_codegen.stablehlo.sharded import Devices
+
+if TYPE_CHECKING:
+    from s2s_codegen.stablehlo.sharded import Devices
 
 STAGED_BYTES = 1 << 16
 """Up to this size an argument is copied to a buffer that is already on the device."""
@@ -113,7 +116,8 @@ class Executable:
         self.outputs = list(outputs)
         self.handlers = [devices.result_handler(type_) for type_ in outputs]
         self.readers = [devices.reader(type_) for type_ in outputs]
-        self._unbounded = unbounded
+        self.unbounded = unbounded
+        """Whether how long it runs depends on the values of its arguments."""
         self.is_watched = True
         """Whether it runs on another thread: until it is known not to take long."""
         shares = isinstance(devices, Runtime) and devices.shares_memory
@@ -191,8 +195,30 @@ class Executable:
         start = time.perf_counter()
         # If Ctrl-C ends the wait the program still runs, and keeps its stage.
         results = _workers.run(lambda: self._run(arrays))
-        self.is_watched = self._unbounded or time.perf_counter() - start > LONG
+        self.is_watched = self.unbounded or time.perf_counter() - start > LONG
         return results
+
+
+class Compiled:
+    """An executable, and which of its results are those of the jaxpr."""
+
+    def __init__(
+        self, executable: Executable, places: Sequence[int], stored: Stored | None
+    ) -> None:
+        self.executable = executable
+        self.places = list(places)
+        self.stored = stored
+        """Where the executable is in the cache."""
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        """The results, for arrays of the types of the jaxpr's inputs."""
+        results = self.executable(arrays)
+        return [results[i] for i in self.places]
+
+    def on_device(self, arrays: Sequence[Any]) -> list[Any]:
+        """The same, as arrays that stay on the device."""
+        results = self.executable.on_device(arrays)
+        return [results[i] for i in self.places]
 
 
 class _Workers:

@@ -121,9 +121,9 @@ class Runtime:
         self._list = lib.jax.DeviceList((self.devices[0],))
         self._sharding = lib.OneDevice(self.devices[0])
 
-    def prepare(self, program: Program) -> None:
+    def prepare(self, *, calls_lapack: bool) -> None:
         """Make what a program calls known to XLA; without it the first call ends the process."""
-        if calls_lapack(program):
+        if calls_lapack:
             register_lapack()
 
     def compile(self, program: Program, options: Sequence[tuple[str, Any]] = ()) -> Any:
@@ -139,7 +139,7 @@ class Runtime:
 
     def compile_for(self, devices: Any, program: Program, options: Any) -> Any:
         """A loaded executable for a list of devices."""
-        self.prepare(program)
+        self.prepare(calls_lapack=calls_lapack(program))
         return self._client.compile_and_load(program, devices, options)
 
     def load_for(self, devices: Any, serialized: bytes, options: Any) -> Any:

@@ -57,9 +57,9 @@ class MeshDevices:
 
     # -- programs -------------------------------------------------------------------------------
 
-    def prepare(self, program: Program) -> None:
+    def prepare(self, *, calls_lapack: bool) -> None:
         """Make what a program calls known to XLA; without it the first call ends the process."""
-        self._own.prepare(program)
+        self._own.prepare(calls_lapack=calls_lapack)
 
     def compile(self, program: Program, options: Sequence[tuple[str, Any]] = ()) -> Any:
         """A loaded executable. Raises UserError if the program divides its inputs otherwise."""

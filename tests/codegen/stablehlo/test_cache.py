@@ -25,7 +25,7 @@ def program(constant: float) -> str:
 
 def run(constant: float) -> Any:
     devices = runtime.runtime()
-    loaded = cache.compiled(devices, program(constant))
+    loaded, _ = cache.compiled(devices, program(constant))
     x = devices.put(np.arange(3.0))
     results = loaded.execute_sharded([x])
     (result,) = results.consume_with_handlers([devices.result_handler(TYPE)])
@@ -120,4 +120,4 @@ def test_processes_share_it(folder: Path) -> None:
         subprocess.Popen([sys.executable, "-c", script], env=environment) for _ in range(3)
     ]
     assert [process.wait(timeout=120) for process in processes] == [0, 0, 0]
-    assert {path.suffix for path in folder.iterdir()} == {".xla"}
+    assert {path.suffix for path in folder.iterdir()} == {".xla", ".call"}
