@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
+import operator
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from s2s import lax
-from s2s.frontend.control_flow.branches import any_of, negation, tested
+from s2s.frontend.control_flow.branches import any_of, choose, negation, tested
+from s2s.frontend.control_flow.comparisons import compare, contains
 from s2s.frontend.control_flow.comprehensions import (
     are_all,
     extreme,
@@ -21,19 +22,28 @@ from s2s.frontend.control_flow.comprehensions import (
 )
 from s2s.frontend.control_flow.growing import StackedList
 from s2s.frontend.control_flow.iteration import (
-    Items,
     enumerate_items,
     items_of,
     mapped_items,
     range_items,
     zip_items,
 )
-from s2s.frontend.dispatch import always, call, counterparts, is_traced_inside, python_type
-from s2s.frontend.hooks import set_attribute, truth
+from s2s.frontend.control_flow.state import MISSING
+from s2s.frontend.dispatch import (
+    always,
+    call,
+    counterparts,
+    is_traced_inside,
+    iterated,
+    python_type,
+)
+from s2s.frontend.hooks import set_attribute
 from s2s.frontend.options import choices
+from s2s.frontend.overloads import COMPARISONS, OPERATORS, UNARY, binary, item, overloads, unary
 from s2s.frontend.texts import formatted, is_shown_later, statement
-from s2s.ir.dims import Dim, Size
-from s2s.ir.dtypes import FLOAT64, INT64, PYTHON_SCALARS
+from s2s.frontend.users_functions import users_method
+from s2s.ir.dims import Dim, Size, same_size
+from s2s.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, PYTHON_SCALARS, DType
 from s2s.numpy.promotion import operand
 from s2s.numpy.registry import COUNTERPARTS, mistake
 from s2s.numpy.ufuncs import as_python_scalar
@@ -81,42 +91,45 @@ def _type(value: Any, *rest: Any) -> Any:
 
 @_replaces(float)
 def _float(value: Any = 0.0) -> Any:
-    if isinstance(value, Dim):
-        return lax.convert_element_type(lax.dim_as_value(value), FLOAT64, weak_type=True)
-    return _as_python_number(value, "f", float)
+    return _python_number(value, FLOAT64, float)
 
 
 @_replaces(int)
 def _int(value: Any = 0, *base: Any) -> Any:
-    if isinstance(value, Dim):
-        return value
-    return _as_python_number(value, "i", int)
+    return value if isinstance(value, Dim) else _python_number(value, INT64, int)
 
 
 @_replaces(bool)
-def _bool(value: Any = False) -> bool:
-    return builtins.bool(truth(value))
+def _bool(value: Any = False) -> Any:
+    return _python_number(tested(value), BOOL, bool)
 
 
 @_replaces(complex)
 def _complex(*parts: Any) -> Any:
-    return _as_python_number(next(filter(is_traced_inside, parts)), "c", complex)
+    if len(parts) == 2:
+        raise mistake(
+            "complex() of two values that depend on the arguments. Write x + 1j * y for it."
+        )
+    return _python_number(*parts, COMPLEX128, complex)
 
 
-def _as_python_number(value: Any, kind: str, target: Callable[[Any], Any]) -> Any:
+def _python_number(value: Any, dtype: DType, target: type) -> Any:
+    """A value as the Python number that `target`, a class such as float, makes of it."""
+    if isinstance(value, Dim):
+        value = lax.dim_as_value(value)
     if not isinstance(value, Tracer):
         return target(value)
-    if value.aval.weak_type and value.aval.dtype.kind == kind:
-        return value
-    known = known_value(value)
-    if known is not None:
-        return target(known)
-    name = target.__name__ if isinstance(target, type) else str(target)
-    raise mistake(
-        f"{name}() needs a number, but this value depends on the arguments, and only their types "
-        f"are known here. Leave {name}() out"
-        + (", or use np.floor(...) or np.rint(...)." if kind == "i" else ".")
-    )
+    found = value.aval
+    if not all(same_size(size, 1) for size in found.shape):
+        raise mistake(
+            f"{target.__name__}() takes a single number, not an array of type {found}. Write "
+            f"x.astype({target.__name__}) to convert each element."
+        )
+    if found.dtype.kind == "c" and dtype.kind != "c":
+        raise mistake(f"{target.__name__}() takes a real number. Write z.real, or abs(z).")
+    if found.shape:
+        value = lax.reshape(value, ())
+    return lax.convert_element_type(value, dtype, weak_type=True)
 
 
 # -- sizes ----------------------------------------------------------------------------------------
@@ -177,49 +190,63 @@ def _map(function: Any, *parts: Any) -> Any:
 def _sum(values: Any, /, start: Any = 0) -> Any:
     if is_sequence(values):
         return total(values, start)
-    return sum(values, start)
+    items = listed(values)
+    if any(overloads(item.__class__) for item in items):
+        return functools.reduce(functools.partial(binary, "+"), items, start)
+    return sum(items, start)
+
+
+def listed(values: Any) -> list[Any]:
+    """The items of an iterable, which may be an object of the user's."""
+    return list(iterated(values))
 
 
 # -- functions of several values ------------------------------------------------------------------
 
 
-def _extremum(builtin: Function, ufunc: np.ufunc, of_array: Function, choose: Function) -> Function:
+def _extremum(
+    builtin: Function, symbol: str, ufunc: np.ufunc, of_array: Function, emit: Function
+) -> Function:
     """max or min: of traced scalars one after the other, of a traced vector as a whole."""
 
-    def chosen(x: Any, y: Any) -> Any:
-        kinds = [_kind_of_python_scalar(value) for value in (x, y)]
-        if None in kinds:
-            return COUNTERPARTS[ufunc](x, y)
-        dtype = FLOAT64 if "f" in kinds else INT64
-        return choose(*[as_python_scalar(operand(value), dtype) for value in (x, y)])
-
-    def extremum(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and not kwargs and _is_traced_vector(args[0]):
-            return COUNTERPARTS[of_array](args[0])
-        if len(args) == 1 and not kwargs and isinstance(args[0], (Items, StackedList)):
-            items = items_of(args[0])
-            if items is not None and not isinstance(items.length, int):
-                return extreme(items, chosen)
-        values: list[Any] = list(args[0] if len(args) == 1 else args)
-        if "key" in kwargs and any(map(is_traced_inside, values)):
-            raise mistake(
-                f"{builtin.__name__}() with a key chooses one of the values, and which one depends "
-                "on the values of the arguments. Write it with `if`."
-            )
-        if kwargs or not any(isinstance(value, Tracer) for value in values):
-            return builtin(values, **kwargs)
-        if any(_ndim(value) for value in values):
+    def of_numbers(x: Any, y: Any) -> Any:
+        if _ndim(x) or _ndim(y):
             raise mistake(
                 f"{builtin.__name__}() cannot choose between arrays. "
                 f"Use np.{ufunc.__name__}(...) to choose elementwise."
             )
-        return functools.reduce(chosen, values)
+        kinds = [_kind_of_python_scalar(value) for value in (x, y)]
+        if None in kinds:
+            return COUNTERPARTS[ufunc](x, y)
+        dtype = FLOAT64 if "f" in kinds else INT64
+        return emit(*[as_python_scalar(operand(value), dtype) for value in (x, y)])
+
+    def compared(key: Function | None) -> Function:
+        """By a function of the values, or by an operator of theirs: the first of equal ones."""
+
+        def of_two(x: Any, y: Any) -> Any:
+            keys = [value if key is None else call(key, value) for value in (y, x)]
+            return choose(compare(symbol, *keys), lambda: y, lambda: x)
+
+        return of_two
+
+    def extremum(*args: Any, default: Any = MISSING, key: Function | None = None) -> Any:
+        values: Any = args[0] if len(args) == 1 else args
+        if key is None and isinstance(values, Tracer) and values.aval.ndim == 1:
+            return COUNTERPARTS[of_array](values)
+        items = items_of(values) if is_sequence(values) else None
+        if not is_sequence(values) or (items is not None and isinstance(items.length, int)):
+            values = listed(values)
+            if not values:
+                return builtin(values) if default is MISSING else default
+            has_own = any(overloads(value.__class__) for value in values)
+            if key is None and not has_own and not any(isinstance(v, Tracer) for v in values):
+                return builtin(values)
+            if has_own:
+                return extreme(values, compared(key))
+        return extreme(values, of_numbers if key is None else compared(key), default)
 
     return extremum
-
-
-def _is_traced_vector(value: Any) -> bool:
-    return isinstance(value, Tracer) and value.aval.ndim == 1
 
 
 def _ndim(value: Any) -> int:
@@ -235,27 +262,27 @@ def _kind_of_python_scalar(value: Any) -> str | None:
     return None if found is None else found.kind
 
 
-always[max] = _extremum(max, np.maximum, np.max, lax.max)
-always[min] = _extremum(min, np.minimum, np.min, lax.min)
+always[max] = _extremum(max, ">", np.maximum, np.max, lax.max)
+always[min] = _extremum(min, "<", np.minimum, np.min, lax.min)
 
 
 @_replaces(any, table=always)
 def _any(values: Iterable[Any]) -> Any:
     if is_sequence(values):
         return is_any(values)
-    return any_of([tested(value) for value in values])
+    return any_of([tested(value) for value in listed(values)])
 
 
 @_replaces(all, table=always)
 def _all(values: Iterable[Any]) -> Any:
     if is_sequence(values):
         return are_all(values)
-    return negation(any_of([negation(value) for value in values]))
+    return negation(any_of([negation(value) for value in listed(values)]))
 
 
 @_replaces(sorted, table=always)
 def _sorted(values: Iterable[Any], /, **kwargs: Any) -> list[Any]:
-    items = list(values)
+    items = listed(values)
     if kwargs.get("key") is None and any(isinstance(item, Tracer) for item in items):
         raise mistake(
             "sorted() needs to know which value is greater, but these depend on the arguments, "
@@ -272,16 +299,35 @@ def _abs(value: Any) -> Any:
     return abs(value)
 
 
-@_replaces(divmod)
+@_replaces(divmod, table=always)
 def _divmod(x: Any, y: Any) -> tuple[Any, Any]:
-    return x // y, x % y
+    for owner, name, other in ((x, "__divmod__", y), (y, "__rdivmod__", x)):
+        method = users_method(owner.__class__, name)
+        if method is not None:
+            return call(method, owner, other)
+    return (x // y, x % y) if is_traced_inside((x, y)) else divmod(x, y)
 
 
-@_replaces(pow)
+@_replaces(pow, table=always)
 def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    if modulus is not None:
+    if modulus is None:
+        return binary("**", base, exponent)
+    if is_traced_inside((base, exponent, modulus)):
         raise mistake("pow() with a modulus of values that depend on the arguments.")
-    return base**exponent
+    return pow(base, exponent, modulus)
+
+
+always.update(
+    {
+        **{function: functools.partial(binary, s) for s, function in OPERATORS.items()},
+        **{function: functools.partial(compare, s) for s, function in COMPARISONS.items()},
+        **{function: functools.partial(unary, s) for s, function in UNARY.items()},
+        operator.contains: contains,
+        operator.getitem: item,
+        operator.not_: negation,
+        operator.truth: _bool,
+    }
+)
 
 
 @_replaces(round)

@@ -16,11 +16,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import itertools
+import math
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from types import (
     BuiltinFunctionType,
-    CellType,
     CodeType,
     FunctionType,
     MethodDescriptorType,
@@ -36,19 +37,17 @@ from s2s.frontend import leaks
 from s2s.frontend.control_flow.growing import STACKED, StackedList, with_arrays
 from s2s.frontend.control_flow.iteration import Items
 from s2s.frontend.control_flow.state import changing
-from s2s.frontend.conversion import HOOK, Conversion, convert, is_converted
-from s2s.frontend.library import is_own, is_users, public_name
-from s2s.frontend.lines import entering
+from s2s.frontend.library import is_own, public_name
 from s2s.frontend.own_arrays import made
 from s2s.frontend.randomness import Generators, is_random
-from s2s.frontend.sources import definition_of, shown_path
 from s2s.frontend.texts import Text, filled
+from s2s.frontend.users_functions import converted, is_users_function, users_method
 from s2s.ir.dims import Dim
 from s2s.ir.jaxpr import Var
 from s2s.numpy.registry import COUNTERPARTS, CREATION, mistake
 from s2s.numpy.selection import Selected, applied
 from s2s.numpy.writing import WRITING
-from s2s.trace import Tracer, builder_in_force, named, tracer_of
+from s2s.trace import Tracer, builder_in_force, tracer_of
 
 Arguments = Sequence[Any]
 Keywords = Mapping[str, Any]
@@ -116,73 +115,6 @@ def _any_traced(args: Arguments, kwargs: Keywords) -> bool:
     return any(map(is_traced_inside, args)) or any(map(is_traced_inside, kwargs.values()))
 
 
-# -- conversion -----------------------------------------------------------------------------------
-
-hook_cells: dict[str, CellType] = {}
-"""The hooks that converted functions call, as cells of their closures."""
-
-_conversions: dict[int, tuple[CodeType, Conversion | None, CellType]] = {}
-
-
-def converted(function: FunctionType) -> FunctionType:
-    """A function of the user's with hooks; the same one if it has them or its source is missing."""
-    code = function.__code__
-    known = _conversions.get(id(code))
-    if known is None:
-        known = _conversions[id(code)] = _convert(function)
-    _, conversion, enter = known
-    if conversion is None:
-        return function
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    _name_constants(code, cells, function.__globals__)
-    cells[f"{HOOK}enter"] = enter
-    closure = tuple(
-        cells[name] if name in cells else hook_cells[name] for name in conversion.code.co_freevars
-    )
-    result = FunctionType(
-        conversion.code, function.__globals__, function.__name__, function.__defaults__, closure
-    )
-    result.__kwdefaults__ = function.__kwdefaults__
-    return result
-
-
-def _convert(function: FunctionType) -> tuple[CodeType, Conversion | None, CellType]:
-    code = function.__code__
-    if is_converted(code) or not is_users(code.co_filename):
-        return code, None, CellType()
-    definition = definition_of(code, function.__globals__)
-    if definition is None:
-        return code, None, CellType()
-    conversion = convert(code, definition, function.__globals__)
-    enter = entering(shown_path(code.co_filename), conversion.statements)
-    return code, conversion, CellType(enter)
-
-
-def _name_constants(
-    code: CodeType, cells: Mapping[str, CellType], namespace: Mapping[str, Any]
-) -> None:
-    """Give the arrays that a function reads from outside the names by which it reads them."""
-    for name in _names_read(code):
-        value = namespace.get(name)
-        if type(value) is np.ndarray:
-            named(value, name)
-    for name, cell in cells.items():
-        try:
-            value = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-        if type(value) is np.ndarray:
-            named(value, name)
-
-
-def _names_read(code: CodeType) -> Iterator[str]:
-    """The global names in a function, and in the functions that stand in it."""
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _names_read(inner)
-
-
 # -- what is called -------------------------------------------------------------------------------
 
 
@@ -190,13 +122,6 @@ def _call_function(function: FunctionType, args: Arguments, kwargs: Keywords) ->
     if is_users_function(function):
         return converted(function)(*args, **kwargs)
     return _call_library(function, args, kwargs)
-
-
-def is_users_function(function: Any) -> bool:
-    """Whether this is a function of the user's, converted or not."""
-    if not isinstance(function, FunctionType):
-        return False
-    return is_users(function.__code__.co_filename) or is_converted(function.__code__)
 
 
 def _call_method(method: MethodType, args: Arguments, kwargs: Keywords) -> Any:
@@ -320,6 +245,9 @@ generators: list[Generators] = []
 
 def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
     """The traced counterpart of a library's function, or the function itself."""
+    asked = _special_method(function, args)
+    if asked is not None:
+        return call(asked, *args, **kwargs)
     is_traced = _any_traced(args, kwargs)
     counterpart = _counterpart(function, is_traced)
     if counterpart is not None:
@@ -364,6 +292,32 @@ def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
         raise mistake(
             f"{public_name(function)} cannot take a value that depends on the arguments ({error})."
         ) from error
+
+
+_SPECIAL: dict[Callable[..., Any], tuple[str, ...]] = {
+    abs: ("__abs__",),
+    complex: ("__complex__", "__float__", "__index__"),
+    float: ("__float__", "__index__"),
+    int: ("__int__", "__index__", "__trunc__"),
+    len: ("__len__",),
+    math.ceil: ("__ceil__",),
+    math.floor: ("__floor__",),
+    math.trunc: ("__trunc__",),
+    next: ("__next__",),
+    reversed: ("__reversed__",),
+    round: ("__round__",),
+}
+"""The methods of an object that a builtin asks: the first that its class has."""
+
+
+def _special_method(function: Any, args: Arguments) -> Any:
+    """The method of the user's behind a builtin: `__abs__` of an object's class for `abs`."""
+    if not args or args[0].__class__ in _SIMPLE or isinstance(args[0], Tracer):
+        return None
+    if function.__class__ not in (BuiltinFunctionType, type):
+        return None
+    found = (users_method(args[0].__class__, name) for name in _SPECIAL.get(function, ()))
+    return next(filter(None, found), None)
 
 
 _CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
@@ -412,9 +366,12 @@ def _with_functions_converted(
 ) -> tuple[Arguments, Keywords]:
     """The arguments of a library's function, the functions among them with hooks."""
     module: str = getattr(function, "__module__", None) or ""
+    iterates = function in _ITERATING or module in ("itertools", "functools", "_functools")
     applies = function in (map, filter) or module in ("itertools", "functools", "_functools")
 
     def with_hooks(value: Any) -> Any:
+        if iterates and (own := iterator_of(value)) is not None:
+            return own
         if is_users_function(value):
             return converted(value)
         if isinstance(value, MethodType) and is_users_function(value.__func__):
@@ -424,6 +381,44 @@ def _with_functions_converted(
         return value
 
     return list(map(with_hooks, args)), {name: with_hooks(arg) for name, arg in kwargs.items()}
+
+
+_ITERATING: tuple[Callable[..., Any], ...] = (
+    *(dict, enumerate, filter, frozenset, iter, list, map, set, tuple, zip),
+)
+"""Builtins that run over their arguments."""
+
+
+def iterator_of(value: Any) -> Iterator[Any] | None:
+    """An iterator over an object whose class says how, by a method of the user's; else None."""
+    kind = value.__class__
+    if kind in _SIMPLE or builder_in_force() is None:
+        return None
+    iterates = users_method(kind, "__iter__")
+    if iterates is not None:
+        made = call(iterates, value)
+        following = users_method(made.__class__, "__next__")
+        return iter(made) if following is None else _stepped(made, following)
+    item = users_method(kind, "__getitem__")
+    return _items_of(value, item) if item is not None and not hasattr(kind, "__iter__") else None
+
+
+def iterated(value: Any) -> Any:
+    """What Python has to run over: an iterator where the class is the user's, else the value."""
+    own = iterator_of(value)
+    return value if own is None else own
+
+
+def _stepped(iterator: Any, following: Any) -> Iterator[Any]:
+    with contextlib.suppress(StopIteration):
+        while True:
+            yield call(following, iterator)
+
+
+def _items_of(value: Any, item: Any) -> Iterator[Any]:
+    with contextlib.suppress(IndexError):
+        for index in itertools.count():
+            yield call(item, value, index)
 
 
 _HANDLERS: dict[type, Callable[[Any, Arguments, Keywords], Any]] = {

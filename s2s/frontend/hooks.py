@@ -32,24 +32,33 @@ from s2s.frontend import leaks
 from s2s.frontend.control_flow.branches import (
     both,
     branch,
-    chain,
     check,
     choose,
     follow,
     negation,
+    tested,
 )
+from s2s.frontend.control_flow.comparisons import chain, compare
 from s2s.frontend.control_flow.comprehensions import Flattened, comprehension, generator
 from s2s.frontend.control_flow.loops import for_loop, while_loop
 from s2s.frontend.control_flow.outcomes import jump, leaves, result
 from s2s.frontend.control_flow.raising import OF_S2S, raising, trying
 from s2s.frontend.control_flow.state import changing, is_recording, reason_of
 from s2s.frontend.conversion import HOOK, HOOKS
-from s2s.frontend.dispatch import call, hook_cells, is_traced_inside
-from s2s.frontend.overloads import IN_PLACE, attribute, binary, item, unary
+from s2s.frontend.dispatch import call, is_traced_inside, iterated
+from s2s.frontend.overloads import (
+    attribute,
+    binary,
+    in_place,
+    item,
+    set_by_method,
+    unary,
+)
 from s2s.frontend.own_arrays import require_traced
 from s2s.frontend.texts import formatted
+from s2s.frontend.users_functions import hook_cells, users_method
 from s2s.numpy.registry import mistake
-from s2s.trace import Tracer, builder_in_force, known_value, named
+from s2s.trace import Tracer, builder_in_force, named
 
 # -- names ----------------------------------------------------------------------------------------
 
@@ -94,25 +103,37 @@ _INSTEAD = {
 
 def truth(value: Any, construct: str = "if") -> Any:
     """A value that Python asks for its truth. Refused if it depends on the arguments."""
-    if not isinstance(value, Tracer):
-        return value
-    if value.aval.shape != ():
-        raise mistake(
-            f"an array of type {value.aval} is neither true nor false. "
-            "Use np.any(...) or np.all(...), or np.where(condition, a, b) to choose elementwise."
-        )
-    known = known_value(value)
-    if known is None:
+    found = tested(value)
+    if isinstance(found, Tracer):
         raise mistake(
             "whether this is true depends on the values of the arguments, and only their types are "
             f"known here. {_INSTEAD[construct]}, or fix an argument's value (--static name=value)."
         )
-    return bool(known)
+    return found
 
 
 def iterate(value: Any) -> Any:
-    """What a `for` loop runs over."""
-    return value
+    """What Python runs over or unpacks."""
+    return iterated(value)
+
+
+def managed(value: Any) -> Any:
+    """What a `with` enters and leaves."""
+    is_own = users_method(value.__class__, "__enter__") or users_method(value.__class__, "__exit__")
+    return Managed(value) if is_own and builder_in_force() is not None else value
+
+
+class Managed:
+    """An object that a `with` enters and leaves by methods of the user's."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __enter__(self) -> Any:
+        return call(type(self.value).__enter__, self.value)
+
+    def __exit__(self, *error: Any) -> Any:
+        return call(type(self.value).__exit__, self.value, *error)
 
 
 def handling() -> None:
@@ -135,7 +156,7 @@ def last(*values: Any) -> Any:
 def inplace(symbol: str, left: Any, right: Any) -> Any:
     """`left += right` and the like: gives numbers a new value, and changes arrays."""
     if isinstance(left, Tracer) or builder_in_force() is None:
-        return IN_PLACE[symbol](left, right)
+        return in_place(symbol, left, right)
     if isinstance(left, np.ndarray):
         if is_traced_inside(right):
             require_traced(left)
@@ -144,12 +165,16 @@ def inplace(symbol: str, left: Any, right: Any) -> Any:
     elif type(left) in (list, dict, set):
         changing(left)
         leaks.stored(right, f"a {type(left).__name__}")
-    return IN_PLACE[symbol](left, right)
+    return in_place(symbol, left, right)
 
 
 def set_item(value: Any, container: Any, index: Any) -> None:
     """`container[index] = value`."""
     if builder_in_force() is not None and not isinstance(container, Tracer):
+        method = users_method(container.__class__, "__setitem__")
+        if method is not None:
+            call(method, container, index, value)
+            return
         if isinstance(container, np.ndarray):
             if is_traced_inside((value, index)):
                 require_traced(container)
@@ -166,28 +191,36 @@ def delete_item(container: Any, index: Any) -> None:
     if isinstance(container, Tracer):
         raise mistake("elements of an array cannot be deleted. Use a slice without them instead.")
     if builder_in_force() is not None:
+        method = users_method(container.__class__, "__delitem__")
+        if method is not None:
+            call(method, container, index)
+            return
         changing(container)
     del container[index]
 
 
 def set_attribute(value: Any, owner: Any, attribute: str) -> None:
     """`owner.attribute = value`."""
-    if builder_in_force() is not None:
-        name(value, attribute)
-        where = f"the attribute `{attribute}`"
-        if isinstance(owner, Tracer) and attribute in ("flat", "real"):
-            set_item(value, getattr(owner, attribute), ...)
-            return
-        if isinstance(owner, (Tracer, np.ndarray)):
-            raise mistake(
-                f"this sets {where} of an array, which is not supported. "
-                "Use a function that returns a new array, such as np.reshape."
-            )
-        changing(owner)
-        if is_traced_inside(value):
-            leaks.stored(value, where)
-        elif getattr(owner, "__dict__", {}).get(attribute) is not None:
-            leaks.changed(owner, where)
+    if builder_in_force() is None:
+        setattr(owner, attribute, value)
+        return
+    name(value, attribute)
+    where = f"the attribute `{attribute}`"
+    if isinstance(owner, Tracer) and attribute in ("flat", "real"):
+        set_item(value, getattr(owner, attribute), ...)
+        return
+    if isinstance(owner, (Tracer, np.ndarray)):
+        raise mistake(
+            f"this sets {where} of an array, which is not supported. "
+            "Use a function that returns a new array, such as np.reshape."
+        )
+    if set_by_method(owner, attribute, value):
+        return
+    changing(owner)
+    if is_traced_inside(value):
+        leaks.stored(value, where)
+    elif getattr(owner, "__dict__", {}).get(attribute) is not None:
+        leaks.changed(owner, where)
     setattr(owner, attribute, value)
 
 
@@ -217,6 +250,7 @@ _HOOKS: dict[str, Callable[..., Any]] = {
     "chain": chain,
     "check": check,
     "choose": choose,
+    "compare": compare,
     "comprehension": comprehension,
     "decorate": decorate,
     "delete_item": delete_item,
@@ -232,6 +266,7 @@ _HOOKS: dict[str, Callable[..., Any]] = {
     "jump": jump,
     "last": last,
     "leaves": leaves,
+    "managed": managed,
     "name": name,
     "names": names,
     "negation": negation,
@@ -241,6 +276,7 @@ _HOOKS: dict[str, Callable[..., Any]] = {
     "set_attribute": set_attribute,
     "set_item": set_item,
     "slice": slice,
+    "tested": tested,
     "truth": truth,
     "trying": trying,
     "unary": unary,

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from s2s.frontend.dispatch import call, is_traced_inside, is_users_function
+from s2s.frontend.control_flow.merging import Unlike, as_result, is_numeric, joined
+from s2s.frontend.dispatch import call, is_traced_inside
 from s2s.frontend.own_arrays import made
+from s2s.frontend.users_functions import is_users_function, users_method
+from s2s.ir.jaxpr import ShapedArray
 from s2s.numpy.indexing import getitem
+from s2s.numpy.joining import stacked
 from s2s.numpy.registry import mistake
 from s2s.numpy.selection import selected
-from s2s.trace import builder_in_force
+from s2s.primitives.core import convert_element_type
+from s2s.trace import Tracer, builder_in_force
 
 _ARITHMETIC = {
     "+": "add",
@@ -34,7 +39,7 @@ _ARITHMETIC = {
     "^": "xor",
     "&": "and",
 }
-_COMPARISONS = {
+_COMPARED = {
     "<": ("lt", "gt"),
     "<=": ("le", "ge"),
     ">": ("gt", "lt"),
@@ -46,24 +51,28 @@ _SIGNS = {"-": "neg", "+": "pos", "~": "invert"}
 
 _METHODS: dict[str, tuple[str, str]] = {
     **{symbol: (f"__{name}__", f"__r{name}__") for symbol, name in _ARITHMETIC.items()},
-    **{symbol: (f"__{x}__", f"__{y}__") for symbol, (x, y) in _COMPARISONS.items()},
+    **{symbol: (f"__{x}__", f"__{y}__") for symbol, (x, y) in _COMPARED.items()},
 }
 """The methods of the left and of the right operand that Python asks for a result."""
 
 Binary = Callable[[Any, Any], Any]
 OPERATORS: dict[str, Binary] = {
-    symbol: getattr(operator, method) for symbol, (method, _) in _METHODS.items()
+    symbol: getattr(operator, f"__{name}__") for symbol, name in _ARITHMETIC.items()
 }
-IN_PLACE: dict[str, Binary] = {
-    f"{symbol}=": getattr(operator, f"__i{name}__") for symbol, name in _ARITHMETIC.items()
+COMPARISONS: dict[str, Binary] = {
+    symbol: getattr(operator, name) for symbol, (name, _) in _COMPARED.items()
 }
-_UNARY: dict[str, Callable[[Any], Any]] = {
+UNARY: dict[str, Callable[[Any], Any]] = {
     symbol: getattr(operator, name) for symbol, name in _SIGNS.items()
+}
+_BINARY = {**OPERATORS, **COMPARISONS}
+_IN_PLACE: dict[str, Binary] = {
+    symbol: getattr(operator, f"__i{name}__") for symbol, name in _ARITHMETIC.items()
 }
 
 
 @functools.cache
-def _overloads(kind: type[Any]) -> bool:
+def overloads(kind: type[Any]) -> bool:
     """Whether a class has an operator that the user wrote."""
     methods = {method for pair in _METHODS.values() for method in pair}
     return any(is_users_function(getattr(kind, method, None)) for method in methods)
@@ -74,13 +83,13 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
     kind, other_kind = x.__class__, y.__class__
     if kind is str and symbol == "%" and is_traced_inside(y):
         raise mistake("`%` with a value that depends on the arguments. Write an f-string.")
-    if not (_overloads(kind) or _overloads(other_kind)) or builder_in_force() is None:
-        result = OPERATORS[symbol](x, y)
+    if not (overloads(kind) or overloads(other_kind)) or builder_in_force() is None:
+        result = _BINARY[symbol](x, y)
         return made(result, (x, y)) if isinstance(result, np.ndarray) else result
     left, right = _METHODS[symbol]
     reflected = getattr(other_kind, right, None)
     candidates = [(getattr(kind, left, None), x, y), (reflected, y, x)]
-    if kind is other_kind:
+    if kind is other_kind and symbol in OPERATORS:
         candidates.pop()
     elif issubclass(other_kind, kind) and reflected is not getattr(kind, right, None):
         candidates.reverse()  # a subclass that overrides the reflected method goes first
@@ -89,13 +98,24 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
             result = call(method, owner, other)
             if result is not NotImplemented:
                 return result
-    return OPERATORS[symbol](x, y)
+    return _BINARY[symbol](x, y)
+
+
+def in_place(symbol: str, x: Any, y: Any) -> Any:
+    """`x += y` and the like, for the symbol `+`."""
+    method = users_method(x.__class__, f"__i{_ARITHMETIC[symbol]}__")
+    if method is not None:
+        result = call(method, x, y)
+        return binary(symbol, x, y) if result is NotImplemented else result
+    if overloads(x.__class__) or overloads(y.__class__):
+        return binary(symbol, x, y)
+    return _IN_PLACE[symbol](x, y)
 
 
 def unary(symbol: str, x: Any) -> Any:
     """`-x`, `+x` or `~x`."""
-    method = _users_method(x.__class__, f"__{_SIGNS[symbol]}__")
-    return made(_UNARY[symbol](x), (x,)) if method is None else call(method, x)
+    method = users_method(x.__class__, f"__{_SIGNS[symbol]}__")
+    return made(UNARY[symbol](x), (x,)) if method is None else call(method, x)
 
 
 def _is_array(value: object) -> bool:
@@ -107,18 +127,39 @@ def item(container: Any, index: Any) -> Any:
     if _is_array(container) and is_traced_inside(index):
         elements = selected(container, index)
         return getitem(container, index) if elements is None else elements
-    method = _users_method(container.__class__, "__getitem__")
+    if isinstance(index, Tracer) and index.aval.shape == ():
+        if isinstance(container, (list, tuple)):
+            return _chosen_item(cast("Sequence[Any]", container), index)
+        if isinstance(container, dict):
+            raise mistake(
+                "which entry of the dict this is depends on the values of the arguments. Write "
+                "`if key == ...: ... elif key == ...: ...`, or use a list of numbers."
+            )
+    method = users_method(container.__class__, "__getitem__")
     if method is not None:
         return call(method, container, index)
     result = container[index]
     return made(result, ()) if isinstance(result, np.ndarray) else result
 
 
-@functools.cache
-def _users_method(kind: type[Any], name: str) -> Any:
-    """The method of this name, if the user wrote it."""
-    method = getattr(kind, name, None)
-    return method if is_users_function(method) else None
+def _chosen_item(items: Sequence[Any], index: Tracer) -> Any:
+    """The item of a list, all of them numbers or arrays of one type, at an index that is traced."""
+    try:
+        if not all(map(is_numeric, items)):
+            raise Unlike("not all of them are numbers or arrays")
+        wanted = joined(items, lambda number: f"at {number}")
+    except Unlike as error:
+        kind = type(items).__name__
+        raise mistake(
+            f"which item of the {kind} this is depends on the values of the arguments, and its "
+            f"items cannot be rows of one array: {error}. Choose one by `if`."
+        ) from None
+    if is_traced_inside(items):
+        strong = ShapedArray(wanted.shape, wanted.dtype)
+        found = getitem(stacked([as_result(item, strong) for item in items], 0), index)
+    else:
+        found = getitem(np.array(items, wanted.dtype), index)
+    return convert_element_type(found, wanted.dtype, weak_type=True) if wanted.weak_type else found
 
 
 _NOT_COMPUTED = object()
@@ -127,8 +168,16 @@ _NOT_COMPUTED = object()
 def attribute(owner: Any, name: str) -> Any:
     """`owner.name`, which may be a property."""
     computed = _properties(owner.__class__, name)
-    if computed is None or builder_in_force() is None:
+    if builder_in_force() is None:
         return getattr(owner, name)
+    if computed is None:
+        missing = users_method(owner.__class__, "__getattr__")
+        if missing is None:
+            return getattr(owner, name)
+        try:
+            return object.__getattribute__(owner, name)
+        except AttributeError:
+            return call(missing, owner, name)
     if isinstance(computed, property):
         return call(computed.fget, owner)
     kept: dict[str, Any] = owner.__dict__
@@ -151,3 +200,15 @@ def _properties(kind: type[Any], name: str) -> property | functools.cached_prope
         cached = cast("functools.cached_property[Any]", found)
         return cached if is_users_function(cached.func) else None
     return None
+
+
+def set_by_method(owner: Any, name: str, value: Any) -> bool:
+    """`owner.name = value` by a method of the user's: whether there is one."""
+    found = _properties(owner.__class__, name)
+    if isinstance(found, property):
+        call(found.fset, owner, value)
+        return True
+    method = users_method(owner.__class__, "__setattr__")
+    if method is not None:
+        call(method, owner, name, value)
+    return method is not None

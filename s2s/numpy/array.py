@@ -136,8 +136,9 @@ class TracedArray(Operators):
         known = known_value(self)
         if known is None:
             raise mistake(
-                f"a traced value cannot be {what} here: it depends on the arguments, and has no "
-                "value while the function is being transformed"
+                f"a value that depends on the arguments cannot be {what} here: only its type is "
+                "known while the function is transformed. Give an argument's value when it is "
+                "(--static name=value)"
             )
         return known
 

@@ -86,10 +86,10 @@ def test_named_sizes_are_integers() -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda x: float(x), "float() needs a number, but this value depends on the arguments"),
-        (lambda x: int(x), "int() needs a number, but this value depends on the arguments"),
-        (lambda x: bool(x), "whether this is true depends on the values of the arguments"),
-        (lambda x: range(int(x)), "int() needs a number"),
+        (lambda x: float(x + np.ones(2)), "float() takes a single number, not an array of type"),
+        (lambda x: bool(x > np.ones(2)), "an array of type bool[2] is neither true nor false"),
+        (lambda x: range(int(x)), "the function returns a list whose length depends on the values"),
+        (lambda x: complex(x, x), "complex() of two values"),
         (lambda x: sorted([x, 1.0]), "sorted() needs to know which value is greater"),
         (lambda x: len(x), "len() of a value that has no axes"),
         (lambda x: pow(x, 2, 3), "pow() with a modulus"),

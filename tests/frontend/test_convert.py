@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from s2s.frontend.dispatch import converted
 from s2s.frontend.load import load
+from s2s.frontend.users_functions import converted
 from tests.frontend.tracing import FLOAT, agrees, f64, names, traced
 
 X = np.array([0.5, -1.25, 2.0])

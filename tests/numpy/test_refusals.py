@@ -15,7 +15,8 @@ NOT_STATIC = (
     "the arguments. Make it a static argument, or compute it from shapes"
 )
 NO_VALUE = (
-    "here: it depends on the arguments, and has no value while the function is being transformed"
+    "here: only its type is known while the function is transformed. Give an argument's value "
+    "when it is (--static name=value)"
 )
 M = VALUES["m"]
 V = VALUES["v"]
@@ -189,15 +190,15 @@ def test_what_is_not_supported_is_refused_by_name(text, expected):
         ),
         (
             "1 if m.sum() > 0 else 2",
-            f"a traced value cannot be used as a condition {NO_VALUE}",
+            f"a value that depends on the arguments cannot be used as a condition {NO_VALUE}",
         ),
         (
             "float(w)",
-            f"a traced value cannot be turned into a float {NO_VALUE}",
+            f"a value that depends on the arguments cannot be turned into a float {NO_VALUE}",
         ),
         (
             "[0, 1, 2][k]",
-            f"a traced value cannot be used as an integer {NO_VALUE}",
+            f"a value that depends on the arguments cannot be used as an integer {NO_VALUE}",
         ),
         ("{w: 1}", "a traced value cannot be a key or an element of a set: it has no value yet"),
         ("1.0 in m", "`in` asks for the values of an array; use np.any(array == item)"),

@@ -8,7 +8,8 @@ from typing import Any
 from s2s.frontend.control_flow.arms import Arm, Block, bound, merged
 from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump
 from s2s.frontend.control_flow.raising import AlwaysRaises, raising
-from s2s.frontend.overloads import binary
+from s2s.frontend.dispatch import call
+from s2s.frontend.users_functions import users_method
 from s2s.ir.dtypes import BOOL
 from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
@@ -20,7 +21,7 @@ from s2s.trace import Tracer, known_value
 def tested(value: Any) -> Any:
     """The truth of a value that Python asks for it: a bool, or a traced truth value."""
     if not isinstance(value, Tracer):
-        return bool(value)
+        return value if value.__class__ is bool else _truth_of_object(value)
     found = value.aval
     if found.shape != ():
         raise mistake(
@@ -31,6 +32,14 @@ def tested(value: Any) -> Any:
     if known is not None:
         return bool(known)
     return value if found.dtype == BOOL else lax.ne(value, lax_zero(value))
+
+
+def _truth_of_object(value: Any) -> Any:
+    kind = value.__class__
+    asked = users_method(kind, "__bool__")
+    if asked is None and not hasattr(kind, "__bool__"):
+        asked = users_method(kind, "__len__")
+    return bool(value) if asked is None else tested(call(asked, value))
 
 
 def lax_zero(value: Tracer) -> Any:
@@ -69,14 +78,6 @@ def both(symbol: str, first: Any, *others: Callable[[], Any]) -> Any:
     if symbol == "and":
         return _chosen(test, following, lambda: first)
     return _chosen(test, lambda: first, following)
-
-
-def chain(symbols: Sequence[str], first: Any, second: Any, *others: Callable[[], Any]) -> Any:
-    """`first < second < ...`."""
-    found = binary(symbols[0], first, second)
-    if not others:
-        return found
-    return both("and", found, lambda: chain(symbols[1:], second, others[0](), *others[1:]))
 
 
 def choose(value: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -9,7 +10,8 @@ from s2s.frontend.control_flow.branches import both, branch, tested
 from s2s.frontend.control_flow.growing import StackedList
 from s2s.frontend.control_flow.iteration import Items, items_of, mapped_items
 from s2s.frontend.control_flow.loops import SHORT, for_loop
-from s2s.frontend.control_flow.state import changing
+from s2s.frontend.control_flow.state import MISSING, changing
+from s2s.frontend.dispatch import iterated
 from s2s.numpy.registry import mistake
 from s2s.trace import Tracer, builder_in_force
 
@@ -22,7 +24,7 @@ def comprehension(iterable: Any, function: Function, condition: Function | None 
         return list(Filtered(iterable, function, condition))
     items = None if builder_in_force() is None else items_of(iterable)
     if items is None or not items.can_be_traced:
-        return [function(item) for item in iterable]
+        return [function(item) for item in iterated(iterable)]
     if isinstance(items.length, int) and items.length <= SHORT:
         return [function(item) for item in items]
     outs: Any = []
@@ -47,7 +49,7 @@ class Filtered:
         self._iterator: Iterator[Any] | None = None
 
     def _generated(self) -> Iterator[Any]:
-        for item in self.iterable:
+        for item in iterated(self.iterable):
             test = tested(self.condition(item))
             if isinstance(test, Tracer):
                 raise mistake(
@@ -76,7 +78,7 @@ class Flattened:
         self._iterator: Iterator[Any] | None = None
 
     def _generated(self) -> Iterator[Any]:
-        for item in self.iterable:
+        for item in iterated(self.iterable):
             yield from self.function(item)
 
     def __iter__(self) -> Iterator[Any]:
@@ -100,7 +102,7 @@ def generator(iterable: Any, function: Function, condition: Function | None = No
 
 
 def _generated(iterable: Any, function: Function) -> Iterator[Any]:
-    for item in iterable:
+    for item in iterated(iterable):
         yield function(item)
 
 
@@ -164,11 +166,13 @@ def are_all(values: Any) -> Any:
     return found
 
 
-def extreme(values: Any, choose: Callable[[Any, Any], Any]) -> Any:
-    """`max(values)` or `min(values)`, of which `choose` gives the one of two."""
+def extreme(values: Any, choose: Callable[[Any, Any], Any], default: Any = MISSING) -> Any:
+    """`max(values, default=...)` or `min(...)`, of which `choose` gives the one of two."""
+    if not is_sequence(values):
+        return functools.reduce(choose, values)
     items = items_of(values)
-    if items is None:
-        raise mistake("max() or min() of a generator with a condition. Write a loop instead.")
+    if items is None or default is not MISSING:
+        return _extreme_of_some(values, choose, default)
     extreme = items.at(0)
 
     def body(item: Any) -> None:
@@ -176,4 +180,28 @@ def extreme(values: Any, choose: Callable[[Any, Any], Any]) -> Any:
         extreme = choose(extreme, item)
 
     for_each(items.part(1), body, ("extreme",))
+    return extreme
+
+
+def _extreme_of_some(values: Any, choose: Callable[[Any, Any], Any], default: Any) -> Any:
+    """The extreme of values of which there may be none."""
+    if default is MISSING:
+        raise mistake(
+            "whether there are any items depends on the values of the arguments. Say what max() or "
+            "min() is of none: max(..., default=0.0)."
+        )
+    extreme, found = default, False
+
+    def first(item: Any) -> None:
+        nonlocal extreme, found
+        extreme, found = item, True
+
+    def later(item: Any) -> None:
+        nonlocal extreme
+        extreme = choose(extreme, item)
+
+    def body(item: Any) -> None:
+        branch(found, lambda: later(item), lambda: first(item), None)
+
+    for_each(values, body, ("extreme", "found"))
     return extreme

@@ -123,9 +123,11 @@ def with_lists(value: Any, line: Source | None) -> Any:
     if isinstance(value, (StackedList, Items)):
         items = value.as_items() if isinstance(value, StackedList) else value
         if not isinstance(items.length, int):
+            size = f"is {items.length}, which is not known here"
+            if isinstance(items.length, Tracer):
+                size = "depends on the values of the arguments"
             raise UserError(
-                f"the function returns a list whose length is {items.length}, which is not known "
-                "here. Return np.array(...) of it.",
+                f"the function returns a list whose length {size}. Return np.array(...) of it.",
                 line,
             )
         return [with_lists(item, line) for item in items]

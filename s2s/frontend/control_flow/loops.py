@@ -15,6 +15,7 @@ from s2s.frontend.control_flow.merging import Unlike
 from s2s.frontend.control_flow.outcomes import End, Outcome, without
 from s2s.frontend.control_flow.state import Recording
 from s2s.frontend.control_flow.traced_loops import Loop
+from s2s.frontend.dispatch import iterated
 from s2s.frontend.options import choices
 from s2s.numpy.registry import mistake
 from s2s.trace import Builder, Tracer, builder_in_force
@@ -48,7 +49,7 @@ def for_loop(
     """`for item in iterable: body(item)`, with its `else`, followed by `rest` unless it jumps."""
     items = None if builder_in_force() is None else items_of(iterable)
     if items is None:
-        outcome = _run(iter(iterable), body)
+        outcome = _run(iter(iterated(iterable)), body)
     elif not isinstance(items.length, int):
         outcome = _traced(items, body, names)
     elif choices().unroll or not items.can_be_traced:

@@ -129,7 +129,7 @@ class Blocks(Expressions):
         after, rest_block = self.part("rest", rest, statement)
         match statement:
             case ast.If(test, body, orelse):
-                test = self.visit(test)
+                test = self.test(test)
                 then, first = self.part("then", body, statement)
                 otherwise, second = self.part("orelse", orelse, statement)
                 given = [test, first, second, rest_block]
@@ -175,7 +175,7 @@ class Blocks(Expressions):
         # The test is computed again after each step, so it sets its line itself.
         line = self.expression(self.line(at))
         bound = bound_names([placed(ast.Expr(test), test)])
-        value = placed(ast.Return(self.visit(test)), at)
+        value = placed(ast.Return(self.test(test)), at)
         return self.as_function(f"test_{self.temporary()}", bound, [], [line, value], at)
 
     def as_function(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -29,17 +30,21 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.BitOr: "|",
     ast.BitXor: "^",
     ast.BitAnd: "&",
+    ast.USub: "-",
+    ast.UAdd: "+",
+    ast.Invert: "~",
+}
+COMPARISONS: dict[type[ast.AST], str] = {
     ast.Lt: "<",
     ast.LtE: "<=",
     ast.Gt: ">",
     ast.GtE: ">=",
     ast.Eq: "==",
     ast.NotEq: "!=",
-    ast.USub: "-",
-    ast.UAdd: "+",
-    ast.Invert: "~",
+    ast.In: "in",
+    ast.NotIn: "not in",
 }
-"""The operators that a class can define, but for `in`, whose result is a bool."""
+"""The operators that a class can define: all but `is`, `and`, `or` and `not`."""
 
 
 class Expressions(Nodes):
@@ -69,17 +74,30 @@ class Expressions(Nodes):
             node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
             return node
         body, orelse = self.later(self.visit(node.body)), self.later(self.visit(node.orelse))
-        return self.hook("choose", self.visit(node.test), body, orelse, at=node)
+        return self.hook("choose", self.test(node.test), body, orelse, at=node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        return self.both(node, self.visit)
+
+    def both(self, node: ast.BoolOp, visit: Callable[[ast.expr], ast.expr]) -> ast.expr:
         if self.in_class or binds(*node.values[1:]):
             # The last operand is the result and not asked for its truth.
             *first, last = node.values
             node.values = [*(self.truth(value, "and") for value in first), self.visit(last)]
             return node
         text = placed(ast.Constant("and" if isinstance(node.op, ast.And) else "or"), node)
-        values = [*map(self.visit, node.values)]
+        values = [*map(visit, node.values)]
         return self.hook("both", text, values[0], *map(self.later, values[1:]), at=node)
+
+    def test(self, node: ast.expr) -> ast.expr:
+        """A converted expression that is asked for its truth."""
+        return self.both(node, self.tested) if isinstance(node, ast.BoolOp) else self.visit(node)
+
+    def tested(self, node: ast.expr) -> ast.expr:
+        """The truth of an operand of `and` or `or`, where the operand itself is not wanted."""
+        if isinstance(node, (ast.BoolOp, ast.Compare, ast.UnaryOp)):
+            return self.test(node)
+        return self.hook("tested", self.visit(node), at=node)
 
     def later(self, value: ast.expr) -> ast.expr:
         """A function that computes a converted expression."""
@@ -87,31 +105,30 @@ class Expressions(Nodes):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         operands = [node.left, *node.comparators]
-        are_known = all(type(op) in OPERATORS for op in node.ops)
+        are_known = all(type(op) in COMPARISONS for op in node.ops)
         if len(node.ops) == 1 and are_known:
-            return self.operation("binary", node.ops[0], *operands, at=node)
+            return self.operation("compare", COMPARISONS[type(node.ops[0])], *operands, at=node)
         if not are_known or self.in_class or binds(*operands[2:]):
             return self.visit_parts(node)
-        symbols: Any = tuple(OPERATORS[type(op)] for op in node.ops)
+        symbols: Any = tuple(COMPARISONS[type(op)] for op in node.ops)
         first, second, *others = map(self.visit, operands)
         texts = placed(ast.Constant(symbols), node)
         return self.hook("chain", texts, first, second, *map(self.later, others), at=node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        return self.operation("binary", node.op, node.left, node.right, at=node)
+        symbol = OPERATORS[type(node.op)]
+        return self.operation("binary", symbol, node.left, node.right, at=node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
-            return self.hook("negation", self.visit(node.operand), at=node)
-        return self.operation("unary", node.op, node.operand, at=node)
+            return self.hook("negation", self.test(node.operand), at=node)
+        return self.operation("unary", OPERATORS[type(node.op)], node.operand, at=node)
 
-    def operation(
-        self, hook: str, operator: ast.AST, *operands: ast.expr, at: ast.expr
-    ) -> ast.expr:
+    def operation(self, hook: str, symbol: str, *operands: ast.expr, at: ast.expr) -> ast.expr:
         if all(isinstance(operand, ast.Constant) for operand in operands):
             return at
-        symbol = placed(ast.Constant(OPERATORS[type(operator)]), at)
-        return self.hook(hook, symbol, *map(self.visit, operands), at=at)
+        text = placed(ast.Constant(symbol), at)
+        return self.hook(hook, text, *map(self.visit, operands), at=at)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
@@ -168,7 +185,7 @@ class Expressions(Nodes):
             test = first.ifs[0]
             if len(first.ifs) > 1:
                 test = placed(ast.BoolOp(ast.And(), first.ifs), node)
-            given.append(self.of_item(self.visit(test), copy.deepcopy(first.target), node))
+            given.append(self.of_item(self.test(test), copy.deepcopy(first.target), node))
         return self.hook(hook, *given, at=node)
 
     def of_item(self, value: ast.expr, target: ast.expr, at: ast.expr) -> ast.expr:
@@ -182,7 +199,7 @@ class Expressions(Nodes):
         return placed(ast.Lambda(arguments_of([f"{HOOK}each"], at), first), at)
 
     def truth(self, test: ast.expr, construct: str = "if") -> ast.expr:
-        return self.is_true(self.visit(test), construct)
+        return self.is_true(self.test(test), construct)
 
     def is_true(self, test: ast.expr, construct: str) -> ast.expr:
         text = [] if construct == "if" else [placed(ast.Constant(construct), test)]

@@ -147,6 +147,7 @@ class Statements(Blocks):
                 return [self.expression(self.hook("set_item", value, container, index, at=at))]
             case _:
                 target, after = self.unpack(target, at)
+                value = self.hook("iterate", value, at=at)
                 return [placed(ast.Assign([target], value), at), *after]
 
     def unpack(self, target: ast.expr, at: ast.stmt) -> tuple[ast.expr, list[ast.stmt]]:
@@ -173,7 +174,7 @@ class Statements(Blocks):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
         value: ast.expr = self.visit(node.value)
-        operator = placed(ast.Constant(f"{OPERATORS[type(node.op)]}="), node)
+        operator = placed(ast.Constant(OPERATORS[type(node.op)]), node)
 
         def updated(old: ast.expr) -> ast.expr:
             return self.hook("inplace", operator, old, value, at=node)
@@ -263,7 +264,7 @@ class Statements(Blocks):
     def with_statement(self, node: ast.With, block: Block) -> ast.With:
         names: list[ast.stmt] = []
         for item in node.items:
-            item.context_expr = self.visit(item.context_expr)
+            item.context_expr = self.hook("managed", self.visit(item.context_expr), at=node)
             if item.optional_vars is not None:
                 item.optional_vars, after = self.target_of_block(item.optional_vars, node)
                 names += after
@@ -280,7 +281,7 @@ class Statements(Blocks):
 
     def visit_While(self, node: ast.While) -> ast.stmt:
         # The test is computed again after each step, so it sets its line itself.
-        test: ast.expr = self.visit(node.test)
+        test: ast.expr = self.test(node.test)
         node.test = self.is_true(self.hook("last", self.line(node), test, at=test), "while")
         node.body = self.loop_block(node.body)
         node.orelse = self.nested(node.orelse)
@@ -330,7 +331,7 @@ class Statements(Blocks):
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         message = [] if node.msg is None else [self.later(self.visit(node.msg))]
-        return self.expression(self.hook("check", self.visit(node.test), *message, at=node))
+        return self.expression(self.hook("check", self.test(node.test), *message, at=node))
 
     def visit_Raise(self, node: ast.Raise) -> ast.stmt:
         if node.exc is not None:

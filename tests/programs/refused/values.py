@@ -93,12 +93,12 @@ def sorted_builtin(x):
     return a * b + c
 
 
-def index_of_a_list(x: float, y: float) -> float:
+def index_of_a_list(x: float, k: int) -> float:
     """
-    >>> index_of_a_list(0.3, 0.2)
+    >>> index_of_a_list(0.3, 1)
     """
-    values = [x, y]
-    return values[int(x * 2.0)]
+    functions = [np.sin, np.cos]
+    return functions[k](x)
 
 
 def key_of_a_dict(x: float) -> float:
@@ -143,3 +143,17 @@ def step_of_a_range(x: float, n: int, step: int) -> float:
     for k in range(0, n, step):
         total += x * k
     return total
+
+
+def greatest_of_some(x):
+    """
+    >>> greatest_of_some(np.array([0.3, -0.2]))
+    """
+    return max(v * v for v in x if v > 0.0)
+
+
+def number_of_an_array(x):
+    """
+    >>> number_of_an_array(np.array([0.3, -0.2]))
+    """
+    return float(x) * 2.0

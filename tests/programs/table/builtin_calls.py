@@ -199,3 +199,38 @@ def integers(x: float) -> float:
         y *= 2.0
         count += 1
     return y * count + count % 2 * x
+
+
+def converted_numbers(x, t: float) -> float:
+    """
+    >>> converted_numbers(np.array([0.3, 1.2, 2.5, -0.4]), 1.3)
+    >>> converted_numbers(np.array([0.7, -1.2, 0.5, 0.4]), 2.6)
+    """
+    i = int(t)
+    weight = t - i
+    total = float(x[i]) * (1.0 - weight) + float(x[i + 1]) * weight
+    for k in range(int(t * 2.0)):
+        total += t / (k + 1)
+    if bool(x[0] > 0.5) and not bool(x[1] > 0.0):
+        total = total * total
+    return total + x[int(np.argmax(x))] * int(x[0] > 0.5) + float(t > 2.0) * t
+
+
+def greatest_by_key(xs, y: float) -> float:
+    """
+    >>> greatest_by_key(np.array([0.3, -0.5, 0.1, 0.2, 0.05]), 0.4)
+    >>> greatest_by_key(np.array([0.3, -0.2, 0.1, 0.25, 0.05]), -0.1)
+    """
+    largest = max(xs, key=abs)
+    best, weight = max([(y, 1.0), (xs[0], 2.0)], key=lambda pair: pair[0])
+    at = min(range(len(xs)), key=lambda i: xs[i])
+    return largest * best * weight + xs[at] ** 2
+
+
+def greatest_of_few(xs, y: float) -> float:
+    """
+    >>> greatest_of_few(np.array([0.3, -0.5, 0.1, 0.2, 0.05]), 0.4)
+    >>> greatest_of_few(np.array([-0.3, -0.2, -0.1, -0.25, -0.05]), -0.1)
+    """
+    greatest = max((x * x for x in xs if x > 0.0), default=y)
+    return greatest + min([], default=y) * min([y, 2.0], default=1.0)

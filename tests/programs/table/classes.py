@@ -230,3 +230,96 @@ def operator_of_arrays(d, o, x):
         x = m @ x
         x /= np.sqrt(x @ x)
     return x @ (m @ x)
+
+
+class Interval:
+    """Each method branches on values, so all are converted, whoever calls them."""
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def __abs__(self):
+        return self.high - self.low if self.high > self.low else 0.0
+
+    def __bool__(self):
+        return self.high > self.low
+
+    def __contains__(self, x):
+        return self.low < x < self.high
+
+    def __float__(self):
+        return float(self.low) if self.low > 0.0 else float(self.high)
+
+    def __round__(self):
+        return self.low * 10.0 if self.low > 0.0 else self.high
+
+    def __iter__(self):
+        first = self.low if self.low > 0.0 else 2.0 * self.low
+        yield first
+        yield self.high
+
+    def __lt__(self, other):
+        return self.low < other.low if self.low > 0.0 else self.high < other.high
+
+    def __eq__(self, other):
+        return abs(self.low - other.low) < 1e-9 and abs(self.high - other.high) < 1e-9
+
+    def __iadd__(self, x):
+        self.high = self.high + x if x > 0.0 else self.high
+        return self
+
+    def __setitem__(self, end, value):
+        setattr(self, end, value if value > 0.0 else -value)
+
+    def __getattr__(self, name):
+        if name == "middle":
+            return 0.5 * (self.low + self.high) if self.low > 0.0 else self.high
+        raise AttributeError(name)
+
+    def __enter__(self):
+        self.high = self.high * 2.0 if self.low > 0.0 else self.high
+        return self
+
+    def __exit__(self, *error):
+        self.low = 3.0 * self.low if self.low > 0.0 else self.low
+
+
+def asked_by_builtins(a: float, b: float) -> float:
+    """
+    >>> asked_by_builtins(0.3, 0.8)
+    >>> asked_by_builtins(-0.3, 0.4)
+    """
+    interval = Interval(a, b)
+    total = abs(interval) * float(interval) + round(interval)
+    for end in interval:
+        total += end * end
+    first, second = interval
+    total += first * max(interval) + sum(interval) * second
+    if interval and 0.5 in interval:
+        total *= a
+    return total * interval.middle
+
+
+def compared_by_methods(a: float, b: float) -> float:
+    """
+    >>> compared_by_methods(0.3, 0.8)
+    >>> compared_by_methods(-0.3, 0.4)
+    """
+    low, high = Interval(a, b), Interval(b, a)
+    total = a if low > high else b * b
+    if low != high:
+        total += a * b
+    return total
+
+
+def changed_by_methods(a: float, b: float) -> float:
+    """
+    >>> changed_by_methods(0.3, 0.8)
+    >>> changed_by_methods(-0.3, 0.4)
+    """
+    interval = Interval(a, b)
+    interval += a
+    interval["low"] = a * interval.high
+    with interval as inside:
+        total = inside.low * inside.high
+    return total * interval.low

@@ -364,3 +364,38 @@ def grouped(x: float, y: float) -> float:
     for (name, value), weight in zip(values.items(), reversed([1.0, 2.0])):
         total += value * weight * len(name)
     return round(x * 10.0) * total + pow(x, 2) * abs(-y)
+
+
+# -- comparisons ----------------------------------------------------------------------------------
+
+
+def membership(x: float, k: int) -> float:
+    """
+    >>> membership(0.3, 4)
+    >>> membership(0.3, 2)
+    >>> membership(0.4, 4)
+    """
+    if k in (1, 2, 3):
+        return x
+    return x * x if k not in range(7, 9) and 0.5 not in (x, k) else x**4
+
+
+def in_order(x: float, y: float) -> float:
+    """
+    >>> in_order(0.3, 4.0)
+    >>> in_order(0.4, 0.3)
+    """
+    if (x, 1.0) < (y, 2.0) and [x, y] != [y, x]:
+        return y * x
+    return x * x
+
+
+def item_of_a_list(x: float, k: int) -> float:
+    """
+    >>> item_of_a_list(0.3, 1)
+    >>> item_of_a_list(0.3, 2)
+    >>> item_of_a_list(0.4, 1)
+    """
+    weights = [1.0, 2.0, 3.5]
+    powers = (x, x * x, 2.0)
+    return weights[k] * x + powers[k - 1]

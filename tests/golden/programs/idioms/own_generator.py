@@ -18,63 +18,31 @@ def own_generator_value_and_grad(x: float):
     Returns:
         (value, x_bar): float, float64[]
     """
-    # idioms.py:145: yield term
-    sum_1 = 1.0 + x
-    # idioms.py:146: term = term * x / (n + 1)
+    # idioms.py:148: return sum(terms(8))
     term = x * x / 2.0
-    # idioms.py:145: yield term
-    sum_1 = sum_1 + term
-    # idioms.py:146: term = term * x / (n + 1)
     term_1 = term * x / 3.0
-    # idioms.py:145: yield term
-    sum_1 = sum_1 + term_1
-    # idioms.py:146: term = term * x / (n + 1)
     term_2 = term_1 * x / 4.0
-    # idioms.py:145: yield term
-    sum_1 = sum_1 + term_2
-    # idioms.py:146: term = term * x / (n + 1)
     term_3 = term_2 * x / 5.0
-    # idioms.py:145: yield term
-    sum_1 = sum_1 + term_3
-    # idioms.py:146: term = term * x / (n + 1)
     term_4 = term_3 * x / 6.0
-    # idioms.py:145: yield term
-    sum_1 = sum_1 + term_4
-    # idioms.py:146: term = term * x / (n + 1)
     term_5 = term_4 * x / 7.0
-    # idioms.py:145: yield term
-    value = sum_1 + term_5
+    value = 1.0 + x + term + term_1 + term_2 + term_3 + term_4 + term_5
 
     # Backward, from the return value to the arguments.
-    # idioms.py:146: term = term * x / (n + 1)
+    # idioms.py:148: return sum(terms(8))
     ratio_bar = 1.0 / 7.0
-    # idioms.py:145: yield term
-    term_bar = ratio_bar * x + 1.0
-    # idioms.py:146: term = term * x / (n + 1)
+    term_bar = 1.0 + ratio_bar * x
     ratio_bar_1 = term_bar / 6.0
-    x_bar = term_4 * ratio_bar + term_3 * ratio_bar_1
-    # idioms.py:145: yield term
-    term_bar = ratio_bar_1 * x + 1.0
-    # idioms.py:146: term = term * x / (n + 1)
-    ratio_bar = term_bar / 5.0
-    x_bar += term_2 * ratio_bar
-    # idioms.py:145: yield term
-    term_bar = ratio_bar * x + 1.0
-    # idioms.py:146: term = term * x / (n + 1)
+    term_bar = 1.0 + ratio_bar_1 * x
+    ratio_bar_2 = term_bar / 5.0
+    x_bar = 1.0 + term_4 * ratio_bar + term_3 * ratio_bar_1 + term_2 * ratio_bar_2
+    term_bar = 1.0 + ratio_bar_2 * x
     ratio_bar = term_bar / 4.0
-    x_bar += term_1 * ratio_bar
-    # idioms.py:145: yield term
-    term_bar = ratio_bar * x + 1.0
-    # idioms.py:146: term = term * x / (n + 1)
-    ratio_bar = term_bar / 3.0
-    x_bar += term * ratio_bar
-    # idioms.py:145: yield term
-    x_bar += 1.0
-    term_bar = ratio_bar * x + 1.0
-    # idioms.py:146: term = term * x / (n + 1)
-    x_bar += term_bar * x
+    term_bar = 1.0 + ratio_bar * x
+    ratio_bar_2 = term_bar / 3.0
+    term_bar = 1.0 + ratio_bar_2 * x
+    x_bar = x_bar + term_1 * ratio_bar + term * ratio_bar_2 + term_bar * x
 
     return value, x_bar
 
 
-# s2s digest: f742589eca193fd5
+# s2s digest: 42bfe9d97f8130bb
