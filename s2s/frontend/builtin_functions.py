@@ -6,7 +6,7 @@ import functools
 import operator
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -105,12 +105,12 @@ def _bool(value: Any = False) -> Any:
 
 
 @_replaces(complex)
-def _complex(*parts: Any) -> Any:
-    if len(parts) == 2:
+def _complex(real: Any = 0.0, *imag: Any) -> Any:
+    if imag:
         raise mistake(
             "complex() of two values that depend on the arguments. Write x + 1j * y for it."
         )
-    return _python_number(*parts, COMPLEX128, complex)
+    return _python_number(real, COMPLEX128, complex)
 
 
 def _python_number(value: Any, dtype: DType, target: type) -> Any:
@@ -314,7 +314,7 @@ def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
         return binary("**", base, exponent)
     if is_traced_inside((base, exponent, modulus)):
         raise mistake("pow() with a modulus of values that depend on the arguments.")
-    return pow(base, exponent, modulus)
+    return cast("Any", pow)(base, exponent, modulus)
 
 
 always.update(

@@ -316,8 +316,8 @@ def _special_method(function: Any, args: Arguments) -> Any:
         return None
     if function.__class__ not in (BuiltinFunctionType, type):
         return None
-    found = (users_method(args[0].__class__, name) for name in _SPECIAL.get(function, ()))
-    return next(filter(None, found), None)
+    methods = (users_method(args[0].__class__, name) for name in _SPECIAL.get(function, ()))
+    return next((method for method in methods if method is not None), None)
 
 
 _CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]

@@ -128,12 +128,13 @@ class Managed:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+        self.kind: Any = type(value)
 
     def __enter__(self) -> Any:
-        return call(type(self.value).__enter__, self.value)
+        return call(self.kind.__enter__, self.value)
 
     def __exit__(self, *error: Any) -> Any:
-        return call(type(self.value).__exit__, self.value, *error)
+        return call(self.kind.__exit__, self.value, *error)
 
 
 def handling() -> None:

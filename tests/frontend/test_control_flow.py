@@ -154,7 +154,11 @@ def leaves_finally(x):
     [
         (unbound, "return y", "`y` is not assigned where the condition is false"),
         (other_dtype, "y = np.ones(3, dtype=np.float32)", "f32[3] where the condition is true"),
-        (global_list, "if x > 0.0:", "the list depends on the branch that is taken"),
+        (
+            global_list,
+            "if x > 0.0:",
+            "a list has 2 items where the condition is true and 1 where it is false",
+        ),
         (changed_alias, "z[0] = 5.0", "may be another array too"),
         (iterator, "x = x * next(values)", "s2s cannot follow such a change"),
         (leaves_finally, "if x > 0.0:", "Put the `if` outside of it"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from s2s.control.bodies import explicit_consts
 from s2s.control.cond import INDEX, Cond
 from s2s.control.user_functions import Body, share_consts
 from s2s.errors import UserError
+from s2s.frontend.control_flow.growing import Grows
 from s2s.frontend.control_flow.merging import (
     ABSENT,
     Merged,
@@ -28,6 +30,7 @@ from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
     Recording,
+    Slot,
     like,
     may_be_shared,
     put,
@@ -121,9 +124,11 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
     found: dict[int, Merged] = {}
     names: dict[int, str] = {}
     contents: set[int] = set()
+    assigned: dict[int, Merged] = {}
     for key, slot in slots.items():
         values = [arm.after.get(key, before[key]) for arm in arms]
-        if all(value is before[key] for value in values):
+        at_breaks = [_value_at_break(arm, key, before[key]) for arm in arms]
+        if all(value is before[key] for value in values) and set(map(id, at_breaks)) <= _NOTHING:
             continue
         start = len(merging.outputs)
         if any(value is not MISSING for value in values):
@@ -133,18 +138,22 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
                 for arm, value in zip(arms, values, strict=True)
             ]
         if any(value is MISSING for value in values):
+            if MISSING not in at_breaks and any(value is not ABSENT for value in at_breaks):
+                with contextlib.suppress(Unlike):
+                    assigned[key] = _merged_values(at_breaks, arms, merging)
+                    names.update(dict.fromkeys(range(start, len(merging.outputs)), slot.name))
             missing = next(arm for arm, value in zip(arms, values, strict=True) if value is MISSING)
             side = "true" if missing is arms[0] else "false"
             unusable(slot, f"is not assigned where the condition is {side}", arms[0].line)
             continue
         try:
-            found[key] = merging.merge(values)
-            for row in merging.outputs[start:]:
-                joined(row, lambda i, row=row: _where(arms[i], row[i], i))
+            found[key] = _merged_values(values, arms, merging)
         except Unlike as error:
-            del merging.outputs[start:]
-            found.pop(key, None)
             if isinstance(slot, Contents):
+                if isinstance(slot.owner, list):
+                    raise _grows(
+                        cast("list[Any]", slot.owner), values, slots.values(), arms[0].line
+                    ) from None
                 raise _differs(slot.name, error, arms[0].line) from None
             unusable(slot, f"depends on the branch: {error}", arms[0].line)
             continue
@@ -170,7 +179,19 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
     }
     given = value.filled(results) if value is not None else None
     always = all(is_jump(arm.outcome) for arm in arms)
-    return Choice(Outcome(jumps, given, always) if jumps else None, given)
+    left = {key: (slots[key], merged.filled(results)) for key, merged in assigned.items()}
+    return Choice(Outcome(jumps, given, always, left) if jumps else None, given)
+
+
+def _value_at_break(arm: Arm, key: int, before: Any) -> Any:
+    """The value of a variable where the arm ends by `break`; ABSENT if it never does."""
+    if arm.outcome is None or "break" not in arm.outcome.jumps:
+        return ABSENT
+    value = arm.after.get(key, before)
+    return arm.outcome.assigned[key][1] if key in arm.outcome.assigned else value
+
+
+_NOTHING = {id(ABSENT), id(MISSING)}
 
 
 def _older(row: Sequence[Any], arms: Sequence[Arm]) -> list[Any]:
@@ -203,6 +224,22 @@ def _differs(name: str, error: Exception, line: Source | None) -> UserError:
         f"{name} depends on the branch that is taken: {error}. "
         "Give it one type and structure in both branches.",
         line,
+    )
+
+
+def _grows(
+    owner: list[Any], values: Sequence[Any], slots: Iterable[Slot], line: Source | None
+) -> UserError:
+    found = (s.name for s in slots if not isinstance(s, Contents) and s.read() is owner)
+    name = next(found, None)
+    first, second = (len(value) for value in values)
+    return Grows(
+        f"{'a list' if name is None else f'the list `{name}`'} has {first} items where the "
+        f"condition is true and {second} where it is false, so its length depends on the values of "
+        "the arguments. Append in both branches, a 0.0 where there is nothing to append, or add up "
+        "in a variable what is to be added up.",
+        line,
+        owner,
     )
 
 
@@ -243,20 +280,36 @@ def _merged_value(arms: Sequence[Arm], merging: Merging) -> Merged | None:
     ]
     if all(value is ABSENT for value in values):
         return None
-    start = len(merging.outputs)
     try:
-        found = merging.merge(values)
-        for row in merging.outputs[start:]:
-            joined(row, lambda i, row=row: _where(arms[i], row[i], i))
+        return _merged_values(values, arms, merging)
     except Unlike as error:
         raise _differs("the result", error, arms[0].line) from None
-    return found
+
+
+def _merged_values(values: Sequence[Any], arms: Sequence[Arm], merging: Merging) -> Merged:
+    """One value of those of the arms, whose leaves have types. Raises Unlike."""
+    start = len(merging.outputs)
+    try:
+        merged = merging.merge(values)
+        for row in merging.outputs[start:]:
+            joined(row, lambda i, row=row: _where(arms[i], row[i], i))
+    except Unlike:
+        del merging.outputs[start:]
+        raise
+    return merged
 
 
 def bound(
     test: Tracer, arms: Sequence[Arm], outputs: Sequence[tuple[Any, ...]], names: dict[int, str]
 ) -> list[Value]:
     """The results of a `cond` whose branches end with the given leaves."""
+    told = {n: _as_told_by(test, row) for n, row in enumerate(outputs) if _is_flag(row)}
+    if told:
+        others = [n for n in range(len(outputs)) if n not in told]
+        own_names = {place: names[n] for place, n in enumerate(others) if n in names}
+        results = bound(test, arms, [outputs[n] for n in others], own_names)
+        told.update(zip(others, results, strict=True))
+        return [told[n] for n in range(len(outputs))]
     if not outputs and not any(e.primitive.has_effect for arm in arms for e in arm.builder.eqns):
         return []
     wanted = [joined(row, lambda i: "") for row in outputs]
@@ -280,6 +333,17 @@ def bound(
         if number in names:
             named(result, names[number])
     return results
+
+
+def _is_flag(row: Sequence[Any]) -> bool:
+    """Whether a leaf is True in one branch and False in the other."""
+    return all(type(leaf) is bool for leaf in row) and row[0] is not row[1]
+
+
+def _as_told_by(test: Tracer, row: Sequence[Any]) -> Value:
+    """A leaf that says which branch was taken."""
+    found = test if row[0] else lax.bitwise_not(test)
+    return lax.convert_element_type(found, BOOL, weak_type=True)
 
 
 _CANNOT_FAIL = frozenset(

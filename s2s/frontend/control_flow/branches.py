@@ -132,11 +132,13 @@ def follow(outcome: End, rest: Block | None) -> End:
         return None if rest is None else rest()
     if outcome.always or rest is None:
         return outcome
-    jumped = Outcome(outcome.jumps, outcome.value, always=True)
-    if len(jumped.jumps) == 1:
-        jumped = Outcome(dict.fromkeys(jumped.jumps, True), jumped.value)
-    test = any_of([*outcome.jumps.values()])
-    return _branch(test, lambda: jumped, rest, None)
+    jumps = outcome.jumps if len(outcome.jumps) > 1 else dict.fromkeys(outcome.jumps, True)
+
+    def jumped() -> End:
+        outcome.assign()
+        return Outcome(jumps, outcome.value)
+
+    return _branch(any_of([*outcome.jumps.values()]), jumped, rest, None)
 
 
 def _nothing() -> End:

@@ -23,16 +23,20 @@ def compare(symbol: str, x: Any, y: Any) -> Any:
     if symbol in ("in", "not in"):
         found = contains(y, x)
         return found if symbol == "in" else negation(found)
-    kind = x.__class__
+    kind: Any = x.__class__
     if kind is y.__class__ and kind not in _PLAIN:
         if kind in _SEQUENCES and (is_traced_inside(x) or is_traced_inside(y)):
             return _compare_items(symbol, x, y)
         fields = _fields_compared(kind, symbol)
         if fields is not None:
             return _compare_items(symbol, *[[getattr(v, name) for name in fields] for v in (x, y)])
-    if symbol == "!=" and users_method(kind, "__eq__") and kind.__ne__ is object.__ne__:
+    if symbol == "!=" and users_method(kind, "__eq__") and _is_default(kind, "__ne__"):
         return negation(compare("==", x, y))
     return binary(symbol, x, y)
+
+
+def _is_default(kind: Any, name: str) -> bool:
+    return getattr(kind, name) is getattr(object, name)
 
 
 _PLAIN = frozenset({int, float, bool, str})

@@ -2,49 +2,73 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from s2s.errors import UserError
 from s2s.frontend.control_flow.iteration import Items, Rows
-from s2s.frontend.control_flow.merging import Unlike, is_numeric
+from s2s.frontend.control_flow.merging import ABSENT, Unlike, is_numeric
+from s2s.frontend.control_flow.state import changing, is_kept_in
 from s2s.ir.dims import Dim
 from s2s.ir.jaxpr import Source
 from s2s.numpy.registry import COUNTERPARTS, mistake
-from s2s.trace import Builder, Tracer, builder_in_force
+from s2s.trace import Tracer
 
 
 class Growing:
-    """A list in a loop that appends one item to it in each step, and does nothing else with it."""
+    """A list in a loop that appends one item to it in each step, and reads no items but the last.
+
+    `latest` are as many of the last items as steps read, as they were when the step began.
+    """
+
+    stands_for = "list"
 
     def __init__(self, initial: list[Any]) -> None:
         self.initial = initial
+        self.latest: list[Any] = []
         self.depth = 1
         """How many lists are in each other: 2 where each item is a list."""
-        self._items: list[Any] = []
-        self._builder: Builder | None = None
+        self.is_given: Any = False
+        """Whether the step has appended its item: True, False, or a traced truth value."""
+        self.item: Any = ABSENT
+        self.ends_early = False
+        """Whether the last step appends nothing."""
 
-    def begin(self, builder: Builder) -> None:
+    def begin(self) -> None:
         """A step is traced."""
-        self._items = []
-        self._builder = builder
+        self.is_given, self.item = False, ABSENT
 
     def append(self, item: Any) -> None:
-        if builder_in_force() is not self._builder:
-            raise Unlike("a list grows in some of its steps only")
+        changing(self)
+        if self.is_given is not False:
+            raise Unlike("a list grows in it by more than one item a step")
         if isinstance(item, StackedList):
             self.depth = item.depth + 1
             item = item.array
         if not is_numeric(item):
             raise Unlike("a list grows in it whose items are no arrays or numbers")
-        self._items.append(item)
+        self.is_given, self.item = True, item
 
-    def leaf(self) -> Any:
-        """What the step appended."""
-        if len(self._items) != 1:
-            raise Unlike("a list grows in it by more than one item a step")
-        return self._items[0]
+    def known(self) -> list[Any]:
+        """The last items now."""
+        return self.latest if self.is_given is False else [*self.latest, self.item]
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is not int or isinstance(self.is_given, Tracer):
+            raise Unlike("a list grows in it, of which it also reads other items than the last")
+        if 0 <= index < len(self.initial):
+            return self.initial[index]
+        known = self.known()
+        if index < -len(self.initial) - len(known) + len(self.latest) or index >= 0:
+            raise Unlike(
+                f"it reads the item {index} of a list that grows in it, of which there may not be "
+                f"as many: it starts with {len(self.initial)}"
+            )
+        if -index > len(known):
+            raise Wider(self, -index - len(known) + len(self.latest))
+        return known[index]
 
     def __getattr__(self, name: str) -> Any:
         raise Unlike("a list grows in it, which it also reads")
@@ -55,8 +79,39 @@ class Growing:
     def __iter__(self) -> Any:
         raise Unlike("a list grows in it, which it also reads")
 
-    def __getitem__(self, index: Any) -> Any:
-        raise Unlike("a list grows in it, which it also reads")
+
+class Grows(UserError):
+    """A list has other items in one branch than in another, and is refused unless it is one to
+    which steps of a loop append."""
+
+    def __init__(self, message: str, line: Source | None, owner: list[Any]) -> None:
+        super().__init__(message, line)
+        # Not the list itself: it must stay known by the user's variable only.
+        self.owner_id = id(owner)
+
+
+class Wider(Exception):
+    """A step reads more of the last items of a list than were thought: trace it again."""
+
+    def __init__(self, growing: Growing, width: int) -> None:
+        super().__init__(growing, width)
+        self.growing = growing
+        self.width = width
+
+
+@dataclass(eq=False)
+class Latest:
+    """The last items of a list that grows, as something that a loop carries."""
+
+    growing: Growing
+    name: str
+    width: int = 0
+
+    def read(self) -> Any:
+        return self.growing.known()[-self.width :]
+
+    def write(self, value: Any) -> None:
+        self.growing.latest = value
 
 
 class StackedList:
@@ -69,11 +124,13 @@ class StackedList:
     @classmethod
     def after(cls, growing: Growing, rows: Tracer) -> StackedList:
         """The list after a loop that appended `rows` to it."""
-        initial = [with_arrays(item) for item in growing.initial]
-        if not initial:
-            return cls(rows, growing.depth)
-        stack, concatenate = COUNTERPARTS[np.stack], COUNTERPARTS[np.concatenate]
-        return cls(concatenate([stack(initial), rows]), growing.depth)
+        if growing.initial:
+            initial = [with_arrays(item) for item in growing.initial]
+            stack, concatenate = COUNTERPARTS[np.stack], COUNTERPARTS[np.concatenate]
+            rows = concatenate([stack(initial), rows])
+        result = cls(rows, growing.depth)
+        is_kept_in(result, [*growing.initial, growing.item])
+        return result
 
     @property
     def length(self) -> Any:

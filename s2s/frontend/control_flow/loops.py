@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from s2s.errors import UserError
 from s2s.frontend.control_flow.branches import follow, tested
 from s2s.frontend.control_flow.iteration import Items, items_of
 from s2s.frontend.control_flow.merging import Unlike
-from s2s.frontend.control_flow.outcomes import End, Outcome, without
+from s2s.frontend.control_flow.outcomes import End, without
 from s2s.frontend.control_flow.state import Recording
 from s2s.frontend.control_flow.traced_loops import Loop
 from s2s.frontend.dispatch import iterated
@@ -64,7 +65,10 @@ def _ended(outcome: End, orelse: Block | None, rest: Block | None) -> End:
     if outcome is not None and "break" in outcome.jumps:
         # Not to be taken for a `break` of the loop around this one.
         jumps = {("left" if k == "break" else k): flag for k, flag in outcome.jumps.items()}
-        outcome = Outcome(jumps, outcome.value, outcome.always)
+        outcome = replace(outcome, jumps=jumps)
+        if outcome.always:
+            # What comes next is reached by the `break` only.
+            outcome.assign()
     if orelse is not None:
         outcome = follow(outcome, orelse)
     return follow(without(outcome, "left"), rest)
@@ -123,10 +127,19 @@ def _steps_or_loop(items: Items, body: Body, names: Sequence[str]) -> End:
     except Exception as error:
         whole.undo()
         builder.source = source
+        _let_go(error)
         try:
             return Loop(body, names, items).run()
         except Exception:
             raise error from None
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Let go of what is in the frames of an error: a list that grows in a loop must be known by one
+    variable and nothing else."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 def _are_scalars(recording: Recording) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from s2s.frontend.control_flow.state import Slot, put
 from s2s.numpy.registry import mistake
+
+NO_VALUES: Mapping[int, tuple[Slot, Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,14 @@ class Outcome:
     value: Any = None
     """What is returned, where it returns."""
     always: bool = True
+    assigned: Mapping[int, tuple[Slot, Any]] = field(default_factory=lambda: NO_VALUES)
+    """The variables that have a value where it leaves by `break`, and else none: by what they are
+    in recordings, with that value."""
+
+    def assign(self) -> None:
+        """Give these variables their values: it has left."""
+        for slot, value in self.assigned.values():
+            put(slot, value)
 
 
 End = Outcome | None
@@ -47,7 +59,9 @@ def without(outcome: End, *kinds: str) -> End:
     left = {kind: flag for kind, flag in outcome.jumps.items() if kind not in kinds}
     if not left:
         return None
-    return Outcome(left, outcome.value, outcome.always and len(left) == len(outcome.jumps))
+    always = outcome.always and len(left) == len(outcome.jumps)
+    assigned = outcome.assigned if left.keys() & {"break", "left"} else NO_VALUES
+    return Outcome(left, outcome.value, always, assigned)
 
 
 def leaves(outcome: End) -> bool:

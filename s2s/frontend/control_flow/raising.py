@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator
 from typing import Any, cast
 
 from s2s.errors import UserError
+from s2s.frontend.control_flow.growing import Wider
 from s2s.frontend.control_flow.merging import Unlike
 from s2s.frontend.texts import statement
 from s2s.ir.dims import UndecidedDimension
@@ -32,7 +33,7 @@ _handlers: list[tuple[Kinds, ...]] = []
 """The handlers of each `try` of the user's whose body runs."""
 
 
-OF_S2S = (UserError, UndecidedDimension, Unlike)
+OF_S2S = (UserError, UndecidedDimension, Unlike, Wider)
 """What s2s raises for what it cannot do, which is no error of the user's to handle."""
 
 

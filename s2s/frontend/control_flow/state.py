@@ -77,7 +77,8 @@ class Contents:
     def name(self) -> str:
         if isinstance(self.owner, Tracer):
             return self.owner.variable.name or "the array"
-        return f"the {type(self.owner).__name__}"
+        kind = type(cast("object", self.owner))
+        return f"the {getattr(kind, 'stands_for', kind.__name__)}"
 
     def read(self) -> Any:
         owner = self.owner
@@ -295,6 +296,16 @@ def may_be_shared(result: Any, name: str, others: Iterable[Any] = ()) -> None:
     found = weakref.ref(result)
     _shared.append((found, found, reason))
     _shared.extend((weakref.ref(elements_of(other)), found, other_reason) for other in others)
+
+
+def is_kept_in(made: Any, arrays: Iterable[Any]) -> None:
+    """Arrays that are items of a list, which `made` stands for: it would not change with them."""
+    reason = (
+        "this changes an array that is also an item of a list that a loop made; that would change "
+        "with it. Append a copy to the list: xs.append(x.copy())."
+    )
+    owners = [elements_of(array) for array in arrays if is_changeable(array)]
+    _shared.extend((weakref.ref(owner), weakref.ref(made), reason) for owner in owners)
 
 
 def elements_of(value: Any) -> Any:

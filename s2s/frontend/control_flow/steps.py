@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from s2s.control.user_functions import fits, same_kind
-from s2s.frontend.control_flow.growing import Growing
+from s2s.frontend.control_flow.growing import Growing, Grows, Latest, Wider
 from s2s.frontend.control_flow.iteration import Counter, Items, Rows, as_number
 from s2s.frontend.control_flow.merging import (
     Unlike,
@@ -109,6 +109,7 @@ class Steps:
         self.carried: dict[int, Carried] = {}
         self.fresh: set[int] = set()
         self.growing: dict[int, Growing] = {}
+        self.latest: dict[int, Latest] = {}
         self.sole = self.recording.sole_values(list)
         self.sole_arrays = self.recording.sole_values(TracedArray)
         for key, slot in self.recording.slots.items():
@@ -128,12 +129,21 @@ class Steps:
     def settled(self) -> Step:
         """Trace the step until what it carries is known, and of one type. Raises Unlike."""
         while True:
-            step = self._trace()
             try:
+                step = self._trace()
                 self._settle(step)
+                self._require_one_name(step)
             except Changed:
                 continue
-            self._require_one_name(step)
+            except Wider as wider:
+                self.widen(wider)
+                continue
+            except Grows as grows:
+                owner = next((c for c in self.sole.values() if id(c) == grows.owner_id), None)
+                if owner is None:
+                    raise
+                self._begin_to_grow(owner)
+                continue
             return step
 
     def _require_one_name(self, step: Step) -> None:
@@ -146,6 +156,8 @@ class Steps:
             for slot in self.recording.slots.values()
             if isinstance(slot, Contents) and isinstance(slot.owner, Tracer)
         }
+        for growing in self.growing.values():
+            self._require_own(growing.item, changed, step)
         leaves = [leaf for value in step.after.values() for leaf in flatten(value)[0]]
         inputs = iter(step.numbers)
         for key, carried in self.carried.items():
@@ -163,6 +175,23 @@ class Steps:
                     continue
                 name = self.recording.slots[key].name
                 raise Unlike(f"it changes an array in place that is also known as `{name}`")
+
+    def _require_own(self, item: Any, changed: set[int], step: Step) -> None:
+        """Raise Unlike if an array that is appended to a list is changed in place by other steps,
+        and Changed if it must not be changed by the next one, which has it under another name."""
+        array = elements_of(item)
+        if id(array) in changed:
+            raise Unlike(
+                "a list grows in it by an array that it changes in place, so all of its items are "
+                "one array: append a copy, y.copy()"
+            )
+        for key in [*self.sole_arrays]:
+            carried = self.carried.get(key)
+            if carried is not None and isinstance(array, Tracer) and is_changeable(array):
+                ends = self._ends(carried, step.after.get(key, step.start[key]))
+                if any(elements_of(end).variable is array.variable for end in ends):
+                    del self.sole_arrays[key]
+                    raise Changed
 
     def _is_sole(self, end: Any, leaves: Sequence[Any], step: Step) -> bool:
         """Whether an array is known by one name at the end of a step, and not outside of it."""
@@ -236,7 +265,7 @@ class Steps:
                 xs.append(var)
             values.append(tracer_of(builder, var))
         for growing in self.growing.values():
-            growing.begin(builder)
+            growing.begin()
         shared = [(value, value.variable) for value in values if value.variable in xs]
         shared += [(array, array.variable) for array in self._rows() if isinstance(array, Tracer)]
         with self.recording.active(), appending_to(builder):
@@ -264,7 +293,7 @@ class Steps:
     def _settle(self, step: Step) -> None:
         """Raises Changed if the step must be traced again."""
         before = self.recording.before
-        known = {*self.carried, *self.fresh, *self.growing}
+        known = {*self.carried, *self.fresh, *self.growing, *map(id, self.growing.values())}
         new = [
             key
             for key in before
@@ -299,12 +328,29 @@ class Steps:
         new: list[Any] = step.after[key]
         if len(new) <= len(old) or not all(a is b for a, b in zip(old, new, strict=False)):
             return False
+        self._begin_to_grow(owner)
+        return True
+
+    def _begin_to_grow(self, owner: list[Any]) -> None:
         holders = [k for k, cell in self.sole.items() if cell is owner]
         if len(holders) != 1:
             raise Unlike("a list grows in it, which is used under several names")
-        self.growing[holders[0]] = Growing(owner)
-        del self.recording.slots[key], self.recording.before[key]
-        return True
+        self.growing[holders[0]] = Growing(list(owner))
+        self.recording.slots.pop(id(owner), None)
+        self.recording.before.pop(id(owner), None)
+
+    def widen(self, wider: Wider) -> None:
+        """Carry more of the last items of a list that grows. Raises it again for another loop's."""
+        growing = wider.growing
+        holder = next((key for key, own in self.growing.items() if own is growing), None)
+        if holder is None:
+            raise wider
+        name = f"{self.recording.slots[holder].name}_last"
+        latest = self.latest.setdefault(holder, Latest(growing, name))
+        latest.width = wider.width
+        self.recording.slots[id(latest)] = latest
+        self.recording.before[id(latest)] = growing.initial[-wider.width :]
+        self._carry(id(latest))
 
     def _settle_one(self, key: int, carried: Carried, step: Step) -> bool:
         slot = self.recording.slots[key]

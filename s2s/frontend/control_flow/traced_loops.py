@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from s2s.control.bodies import explicit_consts
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.frontend.control_flow.branches import any_of, both, negation, tested
-from s2s.frontend.control_flow.growing import StackedList
+from s2s.frontend.control_flow.growing import Growing, StackedList, Wider
 from s2s.frontend.control_flow.iteration import Counter, as_number
 from s2s.frontend.control_flow.merging import (
     ABSENT,
@@ -18,10 +19,11 @@ from s2s.frontend.control_flow.merging import (
     is_same_tree,
     leaf_aval,
 )
-from s2s.frontend.control_flow.outcomes import End, Outcome
+from s2s.frontend.control_flow.outcomes import NO_VALUES, End, Outcome
 from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
+    Slot,
     Snapshot,
     like,
     may_be_shared,
@@ -33,8 +35,10 @@ from s2s.ir.dims import UndecidedDimension, fresh_dimension
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
 from s2s.numpy.array import View, is_changeable
 from s2s.primitives import functions as lax
+from s2s.primitives.core import ConvertElementType
 from s2s.primitives.counts import RowsOfSteps
-from s2s.trace import Tracer, appending_to, bind, builder_in_force, named, tracer_of
+from s2s.primitives.logic import Not
+from s2s.trace import Builder, Tracer, appending_to, bind, builder_in_force, named, tracer_of
 from s2s.tree import flatten
 
 
@@ -43,6 +47,13 @@ class Loop(Steps):
 
     def run(self) -> End:
         """Bind the loop, and put what it gives into the slots. Raises Unlike."""
+        while True:
+            try:
+                return self._bound()
+            except Wider as wider:  # of its test
+                self.widen(wider)
+
+    def _bound(self) -> End:
         step = self.settled()
         jumps = dict(step.outcome.jumps) if step.outcome is not None else {}
         is_scan = self.items is not None and not jumps and not isinstance(self._length(), Tracer)
@@ -50,7 +61,13 @@ class Loop(Steps):
             self.items = self.items.by_index()
             step = self.settled()
             jumps = dict(step.outcome.jumps) if step.outcome is not None else {}
-        fresh = {key: Carried.of(step.after[key]) for key in self.fresh if self._has(key, step)}
+        left = step.outcome.assigned if step.outcome is not None else NO_VALUES
+        step.after.update({key: value for key, (_, value) in left.items()})
+        fresh = {
+            key: Carried.of(step.after[key])
+            for key in [*self.fresh, *(left.keys() - self.fresh)]
+            if self._has(key, step)
+        }
         for carried in fresh.values():
             if None in carried.avals:
                 carried.leaves = [
@@ -87,11 +104,16 @@ class Loop(Steps):
             results, outcome = self._while(step, jumps, counters, ends, new, fresh)
         runs = self._runs_at_least_once(jumps)
         given = iter(results)
+        assigned: dict[int, tuple[Slot, Any]] = {}
         for group in (self.carried, fresh):
             for key, carried in group.items():
                 slot = self.recording.slots[key]
-                ends = self._ends(carried, step.after.get(key, step.start[key]))
+                ends = self._ends(carried, step.after.get(key, step.start.get(key)))
                 found = [like(next(given), end) for end in ends]
+                if key in left and outcome is not None:
+                    assigned[key] = slot, carried.filled(found)
+                    unusable(slot, "is assigned only before a `break`", self.source)
+                    continue
                 if group is fresh and not runs:
                     reason = (
                         "is assigned only in the loop, which may make no step; assign it before"
@@ -110,7 +132,7 @@ class Loop(Steps):
                     self._mark_shared(slot.name, found, ends, [] if is_own else old, step)
         for key in self.fresh - set(fresh):
             unusable(self.recording.slots[key], "is not assigned in each step", self.source)
-        return outcome
+        return None if outcome is None else replace(outcome, assigned=assigned)
 
     def _mark_shared(
         self, name: str, found: Sequence[Any], ends: Sequence[Any], old: Sequence[Any], step: Step
@@ -171,7 +193,7 @@ class Loop(Steps):
     ) -> list[Any]:
         builder = step.builder
         unread = [Var(a) for c in fresh.values() for _, a in c.numbers]
-        appended = [growing.leaf() for growing in self.growing.values()]
+        appended = self._appended(step)
         with appending_to(builder):
             rows = [as_result(v, _strong(leaf_aval(v))) for v in appended]
             atoms = [builder.atom(v) for v in (*counters, *ends, *new, *rows)]
@@ -184,12 +206,33 @@ class Loop(Steps):
         self._put_lists(results[len(carry) :])
         return results[len(counters) : len(carry)]
 
+    def _appended(self, step: Step) -> list[Any]:
+        """What the step appended to each list that grows."""
+        for growing in self.growing.values():
+            growing.ends_early = self._appends_unless_left(growing, step)
+            if growing.is_given is not True and not growing.ends_early:
+                raise Unlike(
+                    "a list grows in some of its steps only: append in each, a 0.0 where there is "
+                    "nothing to append, or add up in a variable what is to be added up"
+                )
+        return [growing.item for growing in self.growing.values()]
+
+    def _appends_unless_left(self, growing: Growing, step: Step) -> bool:
+        """Whether the step in which an endless loop is left is the one that appends nothing."""
+        if self.test is not None or self.items is not None or step.outcome is None:
+            return False
+        flag = _unconverted(any_of([*step.outcome.jumps.values()]), step.builder)
+        given = step.builder.producer(_unconverted(growing.is_given, step.builder))
+        if given is None or given.primitive != Not() or not isinstance(flag, Tracer):
+            return False
+        return given.invars[0] is flag.variable
+
     def _put_lists(self, stacked: Sequence[Any]) -> None:
         """Put lists into the slots of those that grow, for what all steps appended."""
         for (key, growing), rows in zip(self.growing.items(), stacked, strict=True):
             slot = self.recording.slots[key]
             named(rows, slot.name)
-            slot.write(StackedList.after(growing, rows))
+            slot.write(StackedList.after(growing, rows[:-1] if growing.ends_early else rows))
 
     def _while(
         self,
@@ -205,7 +248,7 @@ class Loop(Steps):
         flags = list(jumps)
         returned = Carried.of(step.outcome.value) if "return" in jumps and step.outcome else None
         unread = [Var(a) for c in fresh.values() for _, a in c.numbers]
-        appended = [growing.leaf() for growing in self.growing.values()]
+        appended = self._appended(step)
         with appending_to(builder):
             results = list(jumps.values())
             flag_avals = [leaf_aval(flag) for flag in results]
@@ -264,6 +307,9 @@ class Loop(Steps):
             for key, carried in self.carried.items()
         }
         start.update(dict.fromkeys(self.fresh, MISSING))
+        start.update(self.growing)
+        for growing in self.growing.values():
+            growing.begin()
         with self.recording.active(), appending_to(builder):
             try:
                 self._enter(start)
@@ -301,3 +347,11 @@ def _strong(a: ShapedArray) -> ShapedArray:
 
 def _literal(number: int, like: ShapedArray) -> Any:
     return number if like.weak_type else like.dtype.type(number)
+
+
+def _unconverted(value: Any, builder: Builder) -> Any:
+    """A truth value before it was made one of Python's."""
+    eqn = builder.producer(value)
+    if eqn is None or not isinstance(eqn.primitive, ConvertElementType):
+        return value
+    return tracer_of(builder, eqn.invars[0]) if isinstance(eqn.invars[0], Var) else value

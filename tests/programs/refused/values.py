@@ -157,3 +157,50 @@ def number_of_an_array(x):
     >>> number_of_an_array(np.array([0.3, -0.2]))
     """
     return float(x) * 2.0
+
+
+def append_in_one_branch(x):
+    """
+    >>> append_in_one_branch(np.array([0.3, -0.2, 0.5, 0.1, 0.9, -0.4]))
+    """
+    out = []
+    for v in x:
+        if v > 0.0:
+            out.append(v)
+    return np.sum(np.array(out) ** 2)
+
+
+def appended_and_changed(x, n: int):
+    """
+    >>> appended_and_changed(np.array([0.3, 0.4]), 3)
+    """
+    y = x * 1.0
+    rows = []
+    for _ in range(n):
+        y += x
+        rows.append(y)
+    return np.sum(np.array(rows) ** 2)
+
+
+def changed_after_append(x, n: int):
+    """
+    >>> changed_after_append(np.array([0.3, 0.4]), 3)
+    """
+    y = x * 1.0
+    rows = []
+    for _ in range(n):
+        y = y * x
+        rows.append(y)
+    y[0] = 5.0
+    return np.sum(np.array(rows) ** 2)
+
+
+def found_or_not(xs):
+    """
+    >>> found_or_not(np.array([0.3, -0.5, 1.1, 0.2, 0.05]))
+    """
+    for x in xs:
+        if x > 1.0:
+            found = x
+            break
+    return found * found

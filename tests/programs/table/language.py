@@ -399,3 +399,75 @@ def item_of_a_list(x: float, k: int) -> float:
     weights = [1.0, 2.0, 3.5]
     powers = (x, x * x, 2.0)
     return weights[k] * x + powers[k - 1]
+
+
+# -- lists that grow, and are read while they do ----------------------------------------------------
+
+
+def until_it_is_enough_of_four(xs):
+    """Refused in a batch: the examples have lists of different lengths.
+
+    >>> until_it_is_enough_of_four(np.array([0.5, 1.4, 0.3, 0.7]))
+    >>> until_it_is_enough_of_four(np.array([0.6, 0.1, 1.5, 0.2]))
+    """
+    out = []
+    total = 0.0
+    for k in range(4):
+        total += xs[k]
+        out.append(total * xs[k])
+        if total > 1.5:
+            break
+    return np.sum(np.array(out) ** 2)
+
+
+def squares_or_not(xs):
+    """
+    >>> squares_or_not(np.array([0.3, -0.5, 1.1, 0.2, 0.05]))
+    >>> squares_or_not(np.array([0.3, -0.2, 0.1, 0.35, -0.05]))
+    """
+    out = []
+    for x in xs:
+        if x > 0.0:
+            out.append(x * x)
+        else:
+            out.append(-x)
+    return np.sum(np.array(out) ** 2) * len(out)
+
+
+def recurrence(x: float, n: int) -> float:
+    """
+    >>> recurrence(0.3, 4)
+    >>> recurrence(0.3, 7)
+    >>> recurrence(0.4, 4)
+    """
+    h = [x, x * 0.5]
+    for _ in range(n):
+        h.append(h[-1] + 0.1 * h[-2] ** 2)
+    return h[-1] * sum(h)
+
+
+def until_it_settles(x: float) -> float:
+    """Refused in a batch: the examples have lists of different lengths.
+
+    >>> until_it_settles(0.9)
+    >>> until_it_settles(0.5)
+    """
+    history = [2.0 * x, x]
+    while abs(history[-1] - history[-2]) > 0.05:
+        history.append(history[-1] * 0.7)
+    return np.sum(np.array(history) ** 2)
+
+
+def until_it_is_small(x: float) -> float:
+    """Refused in a batch: the examples have lists of different lengths.
+
+    >>> until_it_is_small(0.9)
+    >>> until_it_is_small(0.5)
+    """
+    history = [x]
+    while True:
+        x = x * 0.7
+        if x < 0.1:
+            break
+        history.append(x)
+    return sum(history) * len(history)

@@ -217,3 +217,34 @@ def power(x: float) -> float:
     else:
         result = result * 2.0
     return result
+
+
+def found_before_break(xs):
+    """
+    >>> found_before_break(np.array([0.3, -0.5, 1.1, 0.2, 0.05]))
+    >>> found_before_break(np.array([0.3, -0.2, 0.1, 0.35, 0.05]))
+    """
+    for i, x in enumerate(xs):
+        if x > 1.0:
+            found, where = x, i
+            break
+    else:
+        found, where = 0.5 * xs[0], -1
+    return found * found + where * xs[1]
+
+
+def result_before_break(a: float) -> float:
+    """
+    >>> result_before_break(0.3)
+    >>> result_before_break(2.0)
+    """
+    x = a
+    while True:
+        x = 0.5 * x + 0.1
+        if x < 0.3:
+            if x < 0.22:
+                result = x * x
+            else:
+                result = -x
+            break
+    return result

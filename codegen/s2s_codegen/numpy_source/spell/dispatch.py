@@ -10,9 +10,9 @@ import functools
 from collections.abc import Sequence
 from typing import cast
 
-from s2s.ir.dims import Dim, Shape, names_of, same_shape, same_size
-from s2s.ir.jaxpr import Atom, JaxprEqn
-from s2s.primitive import Primitive
+from s2s.ir.dims import Dim, Shape, dimension, names_of, same_shape, same_size
+from s2s.ir.jaxpr import Atom, JaxprEqn, ShapedArray
+from s2s.primitive import Primitive, substitute_in
 from s2s_codegen.numpy_source.expression import Expression
 from s2s_codegen.numpy_source.scope import Scope
 
@@ -24,7 +24,13 @@ def spell(primitive: Primitive, eqn: JaxprEqn, scope: Scope) -> Expression:
     texts = [x.within(primitive.operand_precedence(i)) for i, x in enumerate(operands)]
     for value in primitive.parameters().values():
         _note_sizes(value, scope)
-    text = primitive.spell(texts, [atom.aval for atom in eqn.invars])
+    # A size is called in the text by what it is there: a variable, or a length.
+    names = {name: dimension(text) for name, text in scope.size_names.items() if name != text}
+    own = primitive.with_sizes(names)
+    avals = [atom.aval for atom in eqn.invars]
+    shapes = [substitute_in(aval.shape, names) for aval in avals]
+    avals = [ShapedArray(s, a.dtype, a.weak_type) for s, a in zip(shapes, avals, strict=True)]
+    text = own.spell(texts, avals)
     function = primitive.copied_function
     if function is not None:
         text = scope.callees.copy(function, scope.names) + text.removeprefix(function.__name__)

@@ -14,33 +14,38 @@ def collected_with_start_vjp(xs, y_bar):
     """Value of `collected_with_start`, and the cotangent `y_bar` of it pulled back to `xs`.
 
     Args:
-        xs: float64[3]
-        y_bar: float64[4]
+        xs: float64[n]
+        y_bar: float64[n + 1]
 
     Returns:
-        (value, xs_bar): float64[4], float64[3]
+        (value, xs_bar): float64[n + 1], float64[n]
     """
-    if (xs.shape, y_bar.shape) != ((3,), (4,)):
-        raise ValueError("expected xs: f64[3], y_bar: f64[4]")
+    (n,) = xs.shape
+    if y_bar.shape != (n + 1,):
+        raise ValueError("expected xs: f64[n], y_bar: f64[n + 1]")
 
-    # ranges.py:249: path.append(path[-1] * 0.5 + x**2)
-    sum_1 = 0.0 + xs[0] ** 2
-    sum_2 = sum_1 * 0.5 + xs[1] ** 2
-    sum_3 = sum_2 * 0.5 + xs[2] ** 2
+    # ranges.py:248: for x in xs:
+    path_last = 0.0
+    path = np.empty(n)
+    for i in range(n):
+        # ranges.py:249: path.append(path[-1] * 0.5 + x**2)
+        path_last = path_last * 0.5 + xs[i] ** 2
+        path[i] = path_last
+    joined = np.concatenate([np.array([0.0]), path])
     # ranges.py:250: return np.array(path)
-    value = np.array([0.0, sum_1, sum_2, sum_3])
+    value = joined.copy()
 
     # Backward, from the return value to the arguments.
-    # ranges.py:249: path.append(path[-1] * 0.5 + x**2)
-    sum_bar = y_bar[2] + 0.5 * y_bar[3]
-    sum_bar_1 = y_bar[1] + 0.5 * sum_bar
     # ranges.py:248: for x in xs:
-    xs_bar = np.zeros(xs.shape)
-    xs_bar[2] = 2.0 * xs[2] * y_bar[3]
-    xs_bar[1] += 2.0 * xs[1] * sum_bar
-    xs_bar[0] += 2.0 * xs[0] * sum_bar_1
+    path_last_bar = 0.0
+    xs_bar = np.empty(n)
+    for i in reversed(range(n)):
+        # ranges.py:249: path.append(path[-1] * 0.5 + x**2)
+        sum_bar = path_last_bar + y_bar[i + 1]
+        xs_bar[i] = 2.0 * xs[i] * sum_bar
+        path_last_bar = 0.5 * sum_bar
 
     return value, xs_bar
 
 
-# s2s digest: b0a1a5e95eafe5e2
+# s2s digest: 36812a3a756dfc9f
