@@ -36,16 +36,16 @@ def miss_value_and_grad(angles, lengths, target):
     elevation = 0.0
     reach = 0.0
     elevation_steps = np.empty(n - 1)
-    for i in range(n - 1):
-        length = lengths[i + 1]
+    for i in range(1, n):
+        length = lengths[i]
         # robot_arm.py:15: elevation = elevation + angle
-        elevation = elevation + angles[i + 1]
+        elevation = elevation + angles[i]
         # robot_arm.py:16: reach = reach + length * np.cos(elevation)
         sin_elevation = np.sin(elevation)
         reach = reach + length * np.cos(elevation)
         # robot_arm.py:17: height = height + length * np.sin(elevation)
         height = height + length * sin_elevation
-        elevation_steps[i] = elevation
+        elevation_steps[i - 1] = elevation
     # robot_arm.py:18: return np.array([reach * np.cos(angles[0]), reach * np.sin(angles[0]), height])
     cos = np.cos(angles[0])
     sin = np.sin(angles[0])
@@ -81,4 +81,4 @@ def miss_value_and_grad(angles, lengths, target):
     return value, angles_bar
 
 
-# s2s digest: 9fcebf7305dadd11
+# s2s digest: fb4815ccd03b58dc

@@ -26,7 +26,7 @@ from s2s.control.bodies import (
 )
 from s2s.control.residuals import Kept, choose
 from s2s.ir.dims import Size
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Source, Var
 from s2s.passes.bound_dimensions import reads_of
 from s2s.passes.dce import dce
 from s2s.primitive import Value
@@ -37,12 +37,12 @@ from s2s.primitives.core import (
     Reshape,
     Transpose,
 )
-from s2s.primitives.creation import iota
+from s2s.primitives.creation import DimAsValue, Iota, iota
 from s2s.primitives.joining import concatenate
 from s2s.primitives.layout import Slice, Squeeze, expand_dims, slice
 from s2s.trace import Builder, appending_to, aval, tracer_of
 
-REPEATED = (BroadcastInDim, Reshape, Slice, Squeeze, Transpose)
+REPEATED = (BroadcastInDim, DimAsValue, Iota, Reshape, Slice, Squeeze, Transpose)
 """What is done again in each step: it costs next to nothing."""
 
 VIEWS = (BroadcastInDim, ConvertElementType, Reshape, Slice, Squeeze, Transpose)
@@ -288,8 +288,7 @@ class _Build:
         start, step = self.known.carry[position], self.counters[var]
         with appending_to(self.between):
             steps = self.between.atom(iota(var.aval.dtype, (self.loop.length,)))
-        starts_at_zero = isinstance(start, Literal) and start.value == 0
-        if starts_at_zero and step.value == 1:
+        if isinstance(start, Literal) and start.value == 0 and step.value == 1:
             self._give(var, steps)
             return
         index = Var(ShapedArray((), var.aval.dtype))
@@ -299,12 +298,7 @@ class _Build:
             self.const_vars.append(first)
             self.const_atoms.append(start)
             start = first
-        times = var if starts_at_zero else Var(var.aval)
-        self.induction.append(JaxprEqn(Mul(), [index, step], [times], self.source))
-        if not starts_at_zero:
-            rises = isinstance(start, Literal) and step.value > 0
-            terms = [times, start] if rises else [start, times]
-            self.induction.append(JaxprEqn(Add(), terms, [var], self.source))
+        self.induction += induction(index, start, step, var, self.source)
 
     def _history(self, position: int, ends: Collection[str]) -> None:
         entry, end = self.carry_in[position], self.carry_out[position]
@@ -360,6 +354,23 @@ def counters(
             case _:
                 pass
     return found
+
+
+def induction(
+    index: Var, start: Atom, step: Literal, var: Var, source: Source | None
+) -> list[JaxprEqn]:
+    """The equations that give `var` the number `start + index * step`."""
+    if step.value == 1:
+        return [JaxprEqn(Add(), [index, start], [var], source)]
+    if isinstance(start, Literal) and start.value == 0:
+        return [JaxprEqn(Mul(), [step, index], [var], source)]
+    times = Var(var.aval)
+    rises = isinstance(start, Literal) and step.value > 0
+    terms = [times, start] if rises else [start, times]
+    return [
+        JaxprEqn(Mul(), [step, index], [times], source),
+        JaxprEqn(Add(), terms, [var], source),
+    ]
 
 
 def _invariant(eqns: Sequence[JaxprEqn], consts: Sequence[Var]) -> set[Var]:

@@ -8,16 +8,18 @@ that does not change from step to step is computed once, before the loop.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from s2s.control.bodies import explicit_consts
 from s2s.control.higher_order import per_jaxpr
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from s2s.passes.bound_dimensions import reads_of
 from s2s.primitive import Producer, Value
 from s2s.primitives.core import BroadcastInDim, broadcast_in_dim
 from s2s.primitives.families import AddAny
+from s2s.primitives.indexing import ScatterAdd
+from s2s.primitives.layout import Pad
 from s2s.primitives.structural import defined_by, is_number
 from s2s.trace import Tracer, aval, copy_equation, make, walk
 
@@ -124,11 +126,13 @@ def with_sums_placed(closed: ClosedJaxpr) -> ClosedJaxpr:
     """The same jaxpr, in which what is added to an input is added where it is computed.
 
     The terms of a sum of cotangents then stand under the line that they come from, and the sum has
-    the name alone. The same object if they do already.
+    the name alone. Terms that are zero but for a part are added one by one, each to its part of the
+    array. The same object if all that is so already.
     """
     jaxpr = closed.jaxpr
     inputs = set(jaxpr.invars)
     producers = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+    places = {id(eqn): place for place, eqn in enumerate(jaxpr.eqns)}
     uses = Counter(atom for eqn in jaxpr.eqns for atom in eqn.invars)
     uses.update(jaxpr.outvars)
     behind: dict[int, list[JaxprEqn]] = {}
@@ -139,12 +143,20 @@ def with_sums_placed(closed: ClosedJaxpr) -> ClosedJaxpr:
         total, term = eqn.invars
         if isinstance(term, Literal) or uses[total] > 1:
             continue
-        producer = producers.get(term)
-        if producer is not None:
-            placed = JaxprEqn(eqn.primitive, eqn.invars, eqn.outvars, producer.source, eqn.phase)
-            behind.setdefault(id(producer), []).append(placed)
-            moved.add(id(eqn))
-            term.name = None
+        sums, terms = _terms(term, producers, uses)
+        computed = {var: producers[var] for var in terms if var in producers}
+        if len(computed) < len(terms):
+            continue
+        terms.sort(key=lambda var: places[id(computed[var])])
+        for var in terms:
+            (end,) = eqn.outvars
+            after = end if var is terms[-1] else Var(end.aval, end.name)
+            where = computed[var]
+            placed = JaxprEqn(eqn.primitive, [total, var], [after], where.source, eqn.phase)
+            behind.setdefault(id(where), []).append(placed)
+            var.name = None
+            total = after
+        moved.update(map(id, (eqn, *sums)))
     eqns: list[JaxprEqn] = []
     for eqn in jaxpr.eqns:
         if id(eqn) not in moved:
@@ -154,6 +166,29 @@ def with_sums_placed(closed: ClosedJaxpr) -> ClosedJaxpr:
     if all(a is b or (a.outvars == b.outvars and a.source == b.source) for a, b in alike):
         return closed
     return ClosedJaxpr(Jaxpr(jaxpr.constvars, jaxpr.invars, eqns, jaxpr.outvars), closed.consts)
+
+
+def _terms(
+    var: Var, producers: Mapping[Var, JaxprEqn], uses: Mapping[Atom, int]
+) -> tuple[list[JaxprEqn], list[Var]]:
+    """The sums that a term is, of which a part is zero but for some elements, and their terms."""
+    sums: list[JaxprEqn] = []
+    terms: list[Var] = []
+    pending: list[Atom] = [var]
+    while pending:
+        atom = pending.pop()
+        eqn = producers.get(atom) if isinstance(atom, Var) else None
+        if eqn is not None and isinstance(eqn.primitive, AddAny) and uses[atom] == 1:
+            sums.append(eqn)
+            pending += eqn.invars
+        elif isinstance(atom, Literal):
+            return [], [var]
+        else:
+            terms.append(atom)
+    parts = [term for term in terms if term in producers]
+    if any(isinstance(producers[term].primitive, (Pad, ScatterAdd)) for term in parts):
+        return sums, terms
+    return [], [var]
 
 
 def repeated(value: Value, length: Any) -> Value:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
 from s2s.primitive import Precedence
 from s2s.primitives.arithmetic import Add, Sub
+from s2s.primitives.creation import DimAsValue
 from s2s.primitives.families import AddAny
 from s2s_codegen.numpy_source.expression import Expression
 from s2s_codegen.numpy_source.memory import writes_into
@@ -139,6 +140,9 @@ class InnerWriter(Writer):
 def outer_expression(atom: Atom, hint: str | None, writer: Writer) -> Expression:
     """The expression of an operand that a body reads: a name or a number, assigned if need be."""
     expression = writer.scope.expression(atom)
+    definition = writer.scope.definition(atom)
+    if definition is not None and isinstance(definition.primitive, DimAsValue):
+        return expression
     if isinstance(atom, Literal) or expression.text.isidentifier() or _is_number(expression.text):
         return expression
     hint = hint or atom.name or writer.scope.hints.get(atom) or "operand"

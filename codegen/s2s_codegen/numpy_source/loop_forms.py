@@ -13,68 +13,21 @@ equations around it that a loop in Python says by itself:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from s2s.control.loop_split import counters
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
-from s2s.ir.dims import Dim, Size, same_size
+from s2s.ir.dims import Size, same_size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
-from s2s.primitive import Primitive
 from s2s.primitives.core import BroadcastInDim, Reshape
 from s2s.primitives.creation import DimAsValue, Iota
 from s2s.primitives.joining import Concatenate
 from s2s.primitives.layout import Slice
 from s2s.primitives.logic import Gt, Lt
 from s2s_codegen.numpy_source.breaks import without_flags
-
-
-@dataclass(frozen=True, eq=False)
-class WrittenLoop(Primitive):
-    """A scan or a while loop with what is written with it.
-
-    The operands are those of the loop but for a count and for xs that number the steps. `offsets`
-    has for each x the row of its operand that the first step reads, or None if it is the number of
-    the step. `starts` has for each stacked result the position, among the carried values, of the
-    one whose initial value stands in front of it (behind it if the loop runs in reverse), or None.
-    """
-
-    loop: Scan | While
-    body: ClosedJaxpr
-    """One step of the loop. That of a `for` loop over a range has the counter as its only x."""
-    offsets: tuple[int | Dim | None, ...]
-    starts: tuple[int | None, ...]
-    step: int | None = None
-    """Of a while loop written as a `for` loop, by how much its counter grows in each step: the last
-    two operands are the bounds."""
-    flags: tuple[int, ...] = ()
-    """The positions, among the carried values, of those that say in a step that it is the last."""
-
-    name = "written_loop"
-    multiple_results = True
-
-    @property
-    def num_counts(self) -> int:
-        """How many results stand before the carried ones: the number of steps, if it is one."""
-        return int(isinstance(self.loop, While) and self.loop.steps is not None)
-
-    @property
-    def bound_dimension(self) -> str | None:
-        return self.loop.bound_dimension
-
-    def with_sizes(self, sizes: Mapping[str, Size]) -> Primitive:
-        loop = self.loop.with_sizes(sizes)
-        if loop is self.loop:
-            return self
-        assert isinstance(loop, (Scan, While))
-        body = loop.jaxpr if isinstance(loop, Scan) else loop.body_jaxpr
-        return replace(self, loop=loop, body=body)
-
-    @property
-    def reverse(self) -> bool:
-        """Whether the last step of the xs comes first."""
-        return isinstance(self.loop, Scan) and self.loop.reverse
+from s2s_codegen.numpy_source.ranges import with_range
+from s2s_codegen.numpy_source.written_loop import WrittenLoop
 
 
 @dataclass(frozen=True)
@@ -228,7 +181,7 @@ def _written(
         test, flags = without_flags(loop, eqn.invars)
         written = replace(written, loop=replace(loop, cond_jaxpr=test), flags=flags)
     made = JaxprEqn(written, invars, outvars, eqn.source, eqn.phase)
-    return [*_counting(made, written, read), *views]
+    return [*_counting(with_range(made, producers), written, read), *views]
 
 
 def _counting(eqn: JaxprEqn, written: WrittenLoop, read: set[Atom]) -> list[JaxprEqn]:

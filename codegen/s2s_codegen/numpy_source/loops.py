@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from s2s.control.bodies import split_at
 from s2s.control.scan import Scan
-from s2s.ir.dims import same_shape, same_size
+from s2s.ir.dims import Size, same_shape, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
-from s2s_codegen.numpy_source.expression import Expression, dtype_name, index
-from s2s_codegen.numpy_source.loop_forms import WrittenLoop
+from s2s_codegen.numpy_source.expression import (
+    Expression,
+    dtype_name,
+    index,
+    is_negative,
+    without_sign,
+)
 from s2s_codegen.numpy_source.memory import is_owned
 from s2s_codegen.numpy_source.statements import Block, Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer, identifier
+from s2s_codegen.numpy_source.written_loop import WrittenLoop
 
 
 class Stacked:
@@ -80,6 +87,8 @@ class Loop:
         """Let the body read what does not change; returns the expressions."""
         texts: list[str] = []
         for var, atom in zip(self.const_vars, self.consts, strict=True):
+            if not self.inner.times_read(var):
+                continue
             expression = outer_expression(atom, var.name, self.writer)
             self.inner.bind(var, expression)
             texts.append(expression.text)
@@ -145,7 +154,7 @@ class Loop:
         position = self.writer.position
         return self.scope.plan.needed_until(atom, but_for=position) <= position
 
-    def make_arrays(self, length: str) -> None:
+    def make_arrays(self) -> None:
         """Make the arrays and lists for the results of all steps."""
         in_body = {word for s in self.inner.statements for word in words_of(s)}
 
@@ -161,11 +170,15 @@ class Loop:
                 first = "" if start is None else self._kept(start, stacked)
                 self.writer.line(f"{stacked.name} = [{first}]")
                 continue
-            size = length if start is None else _plus_one(length)
+            size = self.number_of_rows(0 if start is None else 1)
             self.writer.line(f"{stacked.name} = {self._empty(size, stacked.made)}")
             if start is not None:
                 place = "-1" if self.primitive.reverse else "0"
                 self.writer.line(f"{stacked.name}[{place}] = {start}")
+
+    def number_of_rows(self, more: int) -> str:
+        """How many rows an array for the results of all steps has, and `more`."""
+        raise NotImplementedError
 
     def _stacked_hint(self, stacked: Stacked) -> str:
         if stacked.var.name is not None:
@@ -195,15 +208,13 @@ class Loop:
 
     # -- the body -------------------------------------------------------------------------------
 
-    def write_body(
-        self, number: str | None, rows: Sequence[Statement], length: str
-    ) -> list[Statement]:
+    def write_body(self, number: str | None, rows: Sequence[Statement]) -> list[Statement]:
         """The statements of a step. `number` is the variable that numbers the steps."""
         inner = self.inner
         entering = [s for s in self.stacked if s.made in self.carry_vars]
         texts = [inner.scope.whole(s.made).text for s in entering]
         inner.write()
-        self.make_arrays(length)
+        self.make_arrays()
         for stacked in self.stacked:
             if stacked in entering:
                 continue
@@ -226,8 +237,18 @@ class Loop:
             return Line(f"{stacked.name}.append({self._kept(text, stacked)})")
         assert number is not None
         in_front = stacked.start is not None and not self.primitive.reverse
-        place = f"{number} + 1" if in_front else number
+        place = self.place(number, int(in_front))
         return Line(f"{stacked.name}[{place}] = {text}")
+
+    def place(self, number: str, offset: Size) -> str:
+        """The row of an array that a step reads or fills, of which the first step has `offset`."""
+        distance = offset - self.primitive.first
+        if same_size(distance, 0):
+            return number
+        size = self.scope.size(distance)
+        if is_negative(size):
+            return f"{number} - {without_sign(size).text}"
+        return f"{number} + {size.text}"
 
     def _kept(self, text: str, stacked: Stacked) -> str:
         """A value to keep in a list: a copy if its array is written into later."""
@@ -250,7 +271,7 @@ class For(Loop):
     def __init__(self, primitive: WrittenLoop, scan: Scan, eqn: JaxprEqn, writer: Writer) -> None:
         consts, carry, arrays = split_at(eqn.invars, scan.num_consts, scan.num_carry)
         self.arrays = arrays
-        self.length = writer.scope.size(scan.length).text
+        self.scan = scan
         by_row = all(
             offset is not None and same_size(offset, 0) for offset in primitive.offsets
         ) and all(same_size(x.aval.shape[0], scan.length) for x in arrays)
@@ -276,7 +297,7 @@ class For(Loop):
         else:
             number, rows = None, []
             header = self._over_rows(bases)
-        body = self.write_body(number, rows, self.length)
+        body = self.write_body(number, rows)
         if number is not None and not any(number in words_of(s) for s in body):
             header = header.replace(f"for {number} in ", "for _ in ", 1)
         self.writer.statements.append(Block(header, body or [Line("pass")]))
@@ -284,8 +305,16 @@ class For(Loop):
 
     def steps(self) -> str:
         """What numbers the steps: `range(n)`."""
-        length = self.length[1:-1] if self.length.startswith("(len(") else self.length
-        return f"range({length})"
+        first, stride = self.primitive.first, self.primitive.stride
+        stop = _without_parentheses(self.scope.size(first + self.scan.length * stride).text)
+        if stride != 1:
+            return f"range({self.scope.size(first).text}, {stop}, {stride})"
+        if not same_size(first, 0):
+            return f"range({self.scope.size(first).text}, {stop})"
+        return f"range({stop})"
+
+    def number_of_rows(self, more: int) -> str:
+        return self.scope.size(self.scan.length + more).text
 
     def _number(self) -> str:
         """The variable that numbers the steps: as the user calls it, or i, j, k."""
@@ -295,7 +324,9 @@ class For(Loop):
             if offset is None and var.name is not None
         ]
         var = Var(ShapedArray((), INT64))
-        hint = own[0] if own else self.scope.names.first_free("ijk", self.inner.is_dead)
+        users = {v.name for v in self.inner.definitions}
+        free = [letter for letter in "ijklm" if letter not in users]
+        hint = own[0] if own else self.scope.names.first_free(free, self.inner.is_dead)
         name = self.inner.introduce(var, hint)
         self.inner.pinned.add(var)
         return name
@@ -309,8 +340,7 @@ class For(Loop):
                 self.inner.bind(var, Expression(number))
                 continue
             array, base = next(remaining)
-            place = number if same_size(offset, 0) else f"{number} + {self.scope.size(offset).text}"
-            row = _row(base, array, var, place)
+            row = _row(base, array, var, self.place(number, offset))
             if self.inner.times_read(var) < 2 or row.text == base.text:
                 self.inner.bind(var, row)
                 self.inner.scope.hints[var] = self._row_hint(var, array)
@@ -375,6 +405,14 @@ def only_rows_are_read(var: Var, writer: Writer) -> bool:
     return True
 
 
+def _without_parentheses(length: str) -> str:
+    """The number of steps of a loop of unknown length, `(len(x_steps) - 1)`, as a bound."""
+    found = re.fullmatch(r"\((len\(\w+\)) - 1\)( \+ 1)?", length)
+    if found is None:
+        return length
+    return found[1] if found[2] else f"{found[1]} - 1"
+
+
 def _one_of(name: str | None) -> str:
     """What a row of `xs` is called: `x`."""
     if name is None:
@@ -383,10 +421,6 @@ def _one_of(name: str | None) -> str:
     if base == name and name.endswith("s") and len(name) > 1:
         base = name[:-1]
     return base if base != name else f"{name}_row"
-
-
-def _plus_one(length: str) -> str:
-    return str(int(length) + 1) if length.isdecimal() else f"{length} + 1"
 
 
 def words_in(texts: Sequence[str]) -> set[str]:

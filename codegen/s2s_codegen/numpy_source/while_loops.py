@@ -13,10 +13,10 @@ from s2s.primitives.counts import BindDimension
 from s2s_codegen.numpy_source.blocks import InnerWriter, outer_expression
 from s2s_codegen.numpy_source.breaks import with_break
 from s2s_codegen.numpy_source.expression import Expression, dtype_name
-from s2s_codegen.numpy_source.loop_forms import WrittenLoop
 from s2s_codegen.numpy_source.loops import For, Loop, Stacked, only_rows_are_read, words_in
 from s2s_codegen.numpy_source.statements import Block, Line, Statement
 from s2s_codegen.numpy_source.write import Writer, write
+from s2s_codegen.numpy_source.written_loop import WrittenLoop
 
 
 @write.register
@@ -62,10 +62,8 @@ class _OfUnknownLength(Loop):
         self.counter = self.writer.introduce(Var(ShapedArray((), INT64)), "steps")
         self.writer.line(f"{self.counter} = 0")
 
-    def write_body(
-        self, number: str | None, rows: Sequence[Statement], length: str
-    ) -> list[Statement]:
-        body = super().write_body(number, rows, length)
+    def write_body(self, number: str | None, rows: Sequence[Statement]) -> list[Statement]:
+        body = super().write_body(number, rows)
         if self.counter is not None:
             body.insert(0, Line(f"{self.counter} += 1"))
         flags = self.primitive.flags
@@ -150,7 +148,7 @@ class _While(_OfUnknownLength):
         for var, name in zip(invars[len(self.cond_consts) :], self.names, strict=True):
             condition.bind(var, Expression(name))
         before, test = condition.write_test(cond_jaxpr.jaxpr.outvars[0])
-        body = self.write_body(None, [], "")
+        body = self.write_body(None, [])
         if before:
             stop = Block(f"if not {test.within_not}:", [Line("break")])
             body = [*before, stop, *body]
@@ -166,7 +164,7 @@ class _CountingFor(_OfUnknownLength, For):
     def __init__(self, primitive: WrittenLoop, loop: While, eqn: JaxprEqn, writer: Writer) -> None:
         num_carry = loop.num_carry - 1
         consts, carry, self.bounds = split_at(eqn.invars, loop.body_nconsts, num_carry)
-        self.arrays, self.length, self.by_number, self.count = [], "", True, ""
+        self.arrays, self.by_number, self.count = [], True, ""
         Loop.__init__(self, primitive, eqn, writer, consts, carry)
 
     def write(self) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from s2s.control.bodies import explicit_consts
+from s2s.control.loop_split import induction
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.frontend.control_flow.branches import any_of, both, negation, tested
@@ -32,7 +33,8 @@ from s2s.frontend.control_flow.state import (
 )
 from s2s.frontend.control_flow.steps import Carried, Step, Steps
 from s2s.ir.dims import UndecidedDimension, fresh_dimension
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
+from s2s.ir.dtypes import INT64
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.numpy.array import View, is_changeable
 from s2s.primitives import functions as lax
 from s2s.primitives.core import ConvertElementType
@@ -78,6 +80,7 @@ class Loop(Steps):
             counters = [
                 lax.add(tracer_of(step.builder, var), _literal(source.step, var.aval))
                 for var, source in zip(step.counters, self._counters(), strict=True)
+                if not is_scan
             ]
             ends = [
                 as_result(v, a)
@@ -98,7 +101,7 @@ class Loop(Steps):
                 )
             ]
         if is_scan:
-            results = self._scan(step, counters, ends, new, fresh)
+            results = self._scan(step, ends, new, fresh)
             outcome = None
         else:
             results, outcome = self._while(step, jumps, counters, ends, new, fresh)
@@ -186,7 +189,6 @@ class Loop(Steps):
     def _scan(
         self,
         step: Step,
-        counters: list[Any],
         ends: list[Any],
         new: list[Any],
         fresh: dict[int, Carried],
@@ -196,15 +198,43 @@ class Loop(Steps):
         appended = self._appended(step)
         with appending_to(builder):
             rows = [as_result(v, _strong(leaf_aval(v))) for v in appended]
-            atoms = [builder.atom(v) for v in (*counters, *ends, *new, *rows)]
-        carry = [*step.counters, *step.numbers, *unread]
-        jaxpr = Jaxpr(builder.constvars, [*carry, *step.xs], builder.eqns, atoms)
+            atoms = [builder.atom(v) for v in (*ends, *new, *rows)]
+        carry = [*step.numbers, *unread]
+        length = self._length()
+        # A loop that counts down and keeps nothing in order runs over the same numbers backwards.
+        reverse = not (step.xs or appended) and any(s.step < 0 for s in self._counters()[:1])
+        with appending_to(builder):
+            counting, eqns = self._counting(step, reverse)
+        xs = [*counting, *step.xs]
+        numbers = [lax.iota(INT64, (length,)) for _ in counting]
+        jaxpr = Jaxpr(builder.constvars, [*carry, *xs], [*eqns, *builder.eqns], atoms)
         closed, consts = explicit_consts(ClosedJaxpr(jaxpr, tuple(builder.consts)))
-        primitive = Scan(closed, self._length(), len(carry), len(consts))
-        starts = [as_number(source.start) for source in self._counters()]
-        results = bind(primitive, *consts, *starts, *self._initial(fresh), *self._rows())
+        primitive = Scan(closed, length, len(carry), len(consts), reverse)
+        results = bind(primitive, *consts, *self._initial(fresh), *numbers, *self._rows())
         self._put_lists(results[len(carry) :])
-        return results[len(counters) : len(carry)]
+        return results[: len(carry)]
+
+    def _counting(self, step: Step, reverse: bool) -> tuple[list[Var], list[JaxprEqn]]:
+        """The number of the step, if anything counts, and the counters computed from it."""
+        builder = step.builder
+        sources = self._counters()
+        if reverse:
+            sources = [source.backwards(self._length()) for source in sources]
+        # What the starts are computed by stands before the counters, and these before the body.
+        mark = len(builder.eqns)
+        starts = [builder.atom(as_number(source.start)) for source in sources]
+        eqns = builder.eqns[mark:]
+        builder.forget(mark)
+        number: Var | None = None
+        for var, source, start in zip(step.counters, sources, starts, strict=True):
+            counts_steps = isinstance(start, Literal) and start.value == 0 and source.step == 1
+            if number is None and counts_steps:
+                number = var
+                continue
+            if number is None:
+                number = Var(ShapedArray((), INT64, weak_type=True))
+            eqns += induction(number, start, Literal(source.step, number.aval), var, self.source)
+        return [] if number is None else [number], eqns
 
     def _appended(self, step: Step) -> list[Any]:
         """What the step appended to each list that grows."""

@@ -35,11 +35,11 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     difference = 1.0 - alpha
     # dynamic.py:159: for t in range(1, len(xs)):
     items_steps = np.empty(n - 1)
-    for i in range(n - 1):
+    for t in range(1, n):
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
-        items = smoothed[i]
-        smoothed[i + 1] = alpha * xs[i + 1] + difference * items
-        items_steps[i] = items
+        items = smoothed[t - 1]
+        smoothed[t] = alpha * xs[t] + difference * items
+        items_steps[t - 1] = items
     # dynamic.py:161: return np.sum((smoothed - xs) ** 2)
     difference_1 = smoothed - xs
     value = np.sum(difference_1**2)
@@ -51,14 +51,13 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     xs_bar = np.zeros(n)
     alpha_bar = 0.0
     smoothed_bar_1 = smoothed_bar.copy()
-    for i in reversed(range(n - 1)):
-        t = i + 1
+    for t in reversed(range(1, n)):
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
         smoothed_bar_2 = smoothed_bar_1.copy()
         smoothed_bar_2[t] = 0.0
         items_bar = smoothed_bar_1[t]
-        smoothed_bar_2[i] += difference * items_bar
-        alpha_bar = alpha_bar + items_bar * xs[t] - items_bar * items_steps[i]
+        smoothed_bar_2[t - 1] += difference * items_bar
+        alpha_bar = alpha_bar + items_bar * xs[t] - items_bar * items_steps[t - 1]
         xs_bar[t] += alpha * items_bar
         smoothed_bar_1 = smoothed_bar_2
     xs_bar = xs_bar - smoothed_bar
@@ -68,4 +67,4 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: f668a9f220e05814
+# s2s digest: 94574418cc372aeb

@@ -29,33 +29,30 @@ def knapsack_value_and_grad(values):
     # dynamic.py:113: for room in range(4, weight - 1, -1):
     value = values[0]
     at_least_steps = np.empty(4, dtype=bool)
-    for i in range(4):
-        negated_i = -i
+    for room in reversed(range(1, 5)):
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
-        items = best[negated_i + 4]
-        sum_1 = best[negated_i + 3] + value
-        at_least_steps[i] = items >= sum_1
-        best[negated_i + 4] = np.maximum(items, sum_1)
+        items = best[room]
+        sum_1 = best[room - 1] + value
+        at_least_steps[room - 1] = items >= sum_1
+        best[room] = np.maximum(items, sum_1)
     value = values[1]
     best = best.copy()
     at_least_steps_1 = np.empty(3, dtype=bool)
-    for i in range(3):
-        negated_i = -i
+    for room in reversed(range(2, 5)):
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
-        items = best[negated_i + 4]
-        sum_1 = best[negated_i + 2] + value
-        at_least_steps_1[i] = items >= sum_1
-        best[negated_i + 4] = np.maximum(items, sum_1)
+        items = best[room]
+        sum_1 = best[room - 2] + value
+        at_least_steps_1[room - 2] = items >= sum_1
+        best[room] = np.maximum(items, sum_1)
     value = values[2]
     best = best.copy()
     at_least_steps_2 = np.empty(2, dtype=bool)
-    for i in range(2):
-        negated_i = -i
+    for room in reversed(range(3, 5)):
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
-        items = best[negated_i + 4]
-        sum_1 = best[negated_i + 1] + value
-        at_least_steps_2[i] = items >= sum_1
-        best[negated_i + 4] = np.maximum(items, sum_1)
+        items = best[room]
+        sum_1 = best[room - 3] + value
+        at_least_steps_2[room - 3] = items >= sum_1
+        best[room] = np.maximum(items, sum_1)
     # dynamic.py:115: return best[-1]
     value = best[4]
 
@@ -65,9 +62,8 @@ def knapsack_value_and_grad(values):
     best_bar[4] = 1.0
     # dynamic.py:113: for room in range(4, weight - 1, -1):
     value_bar = 0.0
-    for i in reversed(range(2)):
-        at_least_steps_2_row = at_least_steps_2[i]
-        room = 4 - i
+    for room in range(3, 5):
+        at_least_steps_2_row = at_least_steps_2[room - 3]
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_bar_1 = best_bar.copy()
         best_bar_1[room] = 0.0
@@ -79,9 +75,8 @@ def knapsack_value_and_grad(values):
         best_bar = best_bar_1
     value_bar_1 = 0.0
     best_bar = best_bar.copy()
-    for i in reversed(range(3)):
-        at_least_steps_1_row = at_least_steps_1[i]
-        room = 4 - i
+    for room in range(2, 5):
+        at_least_steps_1_row = at_least_steps_1[room - 2]
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_bar_1 = best_bar.copy()
         best_bar_1[room] = 0.0
@@ -93,9 +88,8 @@ def knapsack_value_and_grad(values):
         best_bar = best_bar_1
     value_bar_2 = 0.0
     best_bar = best_bar.copy()
-    for i in reversed(range(4)):
-        at_least = at_least_steps[i]
-        room = 4 - i
+    for room in range(1, 5):
+        at_least = at_least_steps[room - 1]
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_bar_1 = best_bar.copy()
         best_bar_1[room] = 0.0
@@ -114,4 +108,4 @@ def knapsack_value_and_grad(values):
     return value, values_bar
 
 
-# s2s digest: 2294bbfbde3b26d1
+# s2s digest: fc585f0c2cee9682

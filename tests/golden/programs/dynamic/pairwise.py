@@ -48,9 +48,9 @@ def pairwise_value_and_grad(points):
             r_steps.append(np.sqrt(np.sum((items - points[j]) ** 2)))
         operand = i + 1
         points_bar_1 = np.zeros((n, m))
-        for j in reversed(range(len(r_steps))):
-            r = r_steps[j]
-            j_1 = operand + j
+        for k in reversed(range(len(r_steps))):
+            r = r_steps[k]
+            j = k + operand
             # dynamic.py:232: if r < 1.0:
             if r < 1.0:
                 # dynamic.py:233: energy += (1.0 - r) ** 2
@@ -58,12 +58,12 @@ def pairwise_value_and_grad(points):
             else:
                 r_bar = 0.0
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-            product_bar = r_bar / r * (items - points[j_1])
-            points_bar_1[j_1] -= product_bar
+            product_bar = r_bar / r * (items - points[j])
+            points_bar_1[j] -= product_bar
             points_bar_1[i] += product_bar
         points_bar += points_bar_1
 
     return energy, points_bar
 
 
-# s2s digest: 84ba71c6ca9d3e00
+# s2s digest: af39bc76ef422c89

@@ -26,16 +26,16 @@ def welford_value_and_grad(xs):
     mean = 0.0
     delta_steps = np.empty(n_size)
     mean_steps = np.empty(n_size)
-    for i in range(n_size):
-        x = xs[i]
+    for n in range(1, n_size + 1):
+        x = xs[n - 1]
         # dynamic.py:203: delta = x - mean
         delta = x - mean
         # dynamic.py:204: mean += delta / n
-        mean += delta / (i + 1)
+        mean += delta / n
         # dynamic.py:205: m2 += delta * (x - mean)
         m2 += delta * (x - mean)
-        delta_steps[i] = delta
-        mean_steps[i] = mean
+        delta_steps[n - 1] = delta
+        mean_steps[n - 1] = mean
     # dynamic.py:206: return m2 / (len(xs) - 1)
     value = m2 / (n_size - 1)
 
@@ -44,19 +44,18 @@ def welford_value_and_grad(xs):
     m2_bar = 1.0 / (n_size - 1)
     mean_bar = 0.0
     xs_bar = np.empty(n_size)
-    for i in reversed(range(n_size)):
-        n = i + 1
+    for n in reversed(range(1, n_size + 1)):
         # dynamic.py:205: m2 += delta * (x - mean)
-        x_bar = delta_steps[i] * m2_bar
+        x_bar = delta_steps[n - 1] * m2_bar
         mean_bar -= x_bar
         # dynamic.py:204: mean += delta / n
-        delta_bar = m2_bar * (xs[i] - mean_steps[i]) + mean_bar / n
+        delta_bar = m2_bar * (xs[n - 1] - mean_steps[n - 1]) + mean_bar / n
         # dynamic.py:203: delta = x - mean
         x_bar += delta_bar
         mean_bar -= delta_bar
-        xs_bar[i] = x_bar
+        xs_bar[n - 1] = x_bar
 
     return value, xs_bar
 
 
-# s2s digest: 78516aa756e52cab
+# s2s digest: 89a0cbe61eab342a

@@ -23,12 +23,12 @@ def every_row_is_checked_value_and_grad(x):
 
     # effects.py:92: for k, value in enumerate(x):
     total = 0.0
-    for i in range(n):
-        value = x[i]
+    for k in range(n):
+        value = x[k]
         # effects.py:93: if value < 0.0:
         if value < 0.0:
             # effects.py:94: raise ValueError(f"row {k} is {value}")
-            raise ValueError(f"row {i} is {value}")
+            raise ValueError(f"row {k} is {value}")
         # effects.py:95: total += np.sqrt(value)
         total += np.sqrt(value)
 
@@ -42,4 +42,4 @@ def every_row_is_checked_value_and_grad(x):
     return total, x_bar
 
 
-# s2s digest: 0f0a3e605085ff5f
+# s2s digest: 2e1e5b92dc28f536

@@ -20,9 +20,9 @@ def counted_value_and_grad(x: float) -> tuple[float, float]:
     """
     # language.py:350: for k in range(10):
     total = 0.0
-    for i in range(10):
+    for k in range(10):
         # language.py:351: add(x * k * 0.1)
-        value = x * i * 0.1
+        value = x * k * 0.1
         # language.py:345: if value > 0.5:
         if value > 0.5:
             # language.py:346: total += value * value
@@ -49,4 +49,4 @@ def counted_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 690cef9e661fe47e
+# s2s digest: 1d3baa2be24987f6

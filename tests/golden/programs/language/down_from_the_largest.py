@@ -32,13 +32,13 @@ def down_from_the_largest_value_and_grad(xs):
     # language.py:151: for i in range(np.argmax(xs), -1, -1):
     xs_bar = np.zeros(n)
     total_bar = 1.0
-    for i in reversed(range(len(range(argmax_xs, -1, -1)))):
-        i_1 = argmax_xs - i
+    for j in reversed(range(len(range(argmax_xs, -1, -1)))):
+        i = argmax_xs - j
         # language.py:152: total = total * 0.5 + xs[i] ** 2
-        xs_bar[i_1] += 2.0 * xs[i_1] * total_bar
+        xs_bar[i] += 2.0 * xs[i] * total_bar
         total_bar = 0.5 * total_bar
 
     return total, xs_bar
 
 
-# s2s digest: 08645ff59bae633b
+# s2s digest: 5e2f3fa20e97093a

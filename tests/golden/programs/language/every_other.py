@@ -31,12 +31,11 @@ def every_other_value_and_grad(xs):
     # Backward, from the return value to the arguments.
     # language.py:162: for i in range(0, np.argmax(xs) + 1, 2):
     xs_bar = np.zeros(n)
-    for i in reversed(range(len(range(0, operand, 2)))):
-        i_1 = i * 2
+    for i in reversed(range(0, 2 * len(range(0, operand, 2)), 2)):
         # language.py:163: total += xs[i] ** 3
-        xs_bar[i_1] += 3.0 * xs[i_1] ** 2
+        xs_bar[i] += 3.0 * xs[i] ** 2
 
     return total, xs_bar
 
 
-# s2s digest: 137942ec78cf913b
+# s2s digest: c04f91470e7b4d86

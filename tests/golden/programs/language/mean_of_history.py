@@ -44,8 +44,8 @@ def mean_of_history_value_and_grad(xs):
     sum_bar[:, :1] += 2.0 / (steps + 1) * copy_joined[:, 0][:, None]
     # language.py:35: while np.sum(state) > 0.5:
     state_bar = np.zeros(n)
-    for i in reversed(range(steps)):
-        state_bar += sum_bar[i + 1]
+    for i in reversed(range(1, steps + 1)):
+        state_bar += sum_bar[i]
         # language.py:36: state = state * 0.7
         state_bar = 0.7 * state_bar
     xs_bar = sum_bar[0] + state_bar
@@ -53,4 +53,4 @@ def mean_of_history_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 0a061dda8cce1618
+# s2s digest: 9eadd08ccb7e8e73

@@ -33,7 +33,7 @@ def adam_value_and_grad(x, rate: float):
     g_steps = np.empty((6, 2))
     m_hat_steps = np.empty((6, 2))
     v_hat_steps = np.empty((6, 2))
-    for i in range(6):
+    for t in range(1, 7):
         # learning.py:184: g = 2.0 * (x - 3.0)
         g = 2.0 * (x - 3.0)
         # learning.py:185: m = 0.9 * m + 0.1 * g
@@ -41,15 +41,14 @@ def adam_value_and_grad(x, rate: float):
         # learning.py:186: v = 0.999 * v + 0.001 * g**2
         v = 0.999 * v + 0.001 * g**2
         # learning.py:187: m_hat = m / (1 - 0.9**t)
-        converted = float(i + 1)
-        m_hat = m_1 / (1.0 - 0.9**converted)
+        m_hat = m_1 / (1.0 - 0.9**t)
         # learning.py:188: v_hat = v / (1 - 0.999**t)
-        v_hat = v / (1.0 - 0.999**converted)
+        v_hat = v / (1.0 - 0.999**t)
         # learning.py:189: x = x - rate * m_hat / (np.sqrt(v_hat) + 1e-8)
         x = x - rate * m_hat / (np.sqrt(v_hat) + 1e-08)
-        g_steps[i] = g
-        m_hat_steps[i] = m_hat
-        v_hat_steps[i] = v_hat
+        g_steps[t - 1] = g
+        m_hat_steps[t - 1] = m_hat
+        v_hat_steps[t - 1] = v_hat
     # learning.py:190: return np.sum((x - 3.0) ** 2)
     difference = x - 3.0
     value = np.sum(difference**2)
@@ -60,26 +59,22 @@ def adam_value_and_grad(x, rate: float):
     rate_bar = 0.0
     m_bar = np.zeros(2)
     v_bar = np.zeros(2)
-    for i in reversed(range(6)):
-        m_hat = m_hat_steps[i]
-        t = i + 1
+    for t in reversed(range(1, 7)):
+        m_hat = m_hat_steps[t - 1]
         # learning.py:189: x = x - rate * m_hat / (np.sqrt(v_hat) + 1e-8)
-        sqrt = np.sqrt(v_hat_steps[i])
+        sqrt = np.sqrt(v_hat_steps[t - 1])
         sum_1 = sqrt + 1e-08
         ratio_bar = -x_bar / sum_1
         rate_bar = rate_bar + ratio_bar @ m_hat
         # learning.py:188: v_hat = v / (1 - 0.999**t)
-        converted_t = float(t)
-        product_bar = (
-            0.5 / (1.0 - 0.999**converted_t) * rate * m_hat / sum_1 * ratio_bar
-        )
+        product_bar = 0.5 / (1.0 - 0.999**t) * rate * m_hat / sum_1 * ratio_bar
         v_bar -= product_bar / sqrt
         # learning.py:187: m_hat = m / (1 - 0.9**t)
-        m_bar += rate / (1.0 - 0.9**converted_t) * ratio_bar
+        m_bar += rate / (1.0 - 0.9**t) * ratio_bar
         # learning.py:186: v = 0.999 * v + 0.001 * g**2
         v_bar_1 = 0.999 * v_bar
         # learning.py:185: m = 0.9 * m + 0.1 * g
-        g_bar = 0.002 * g_steps[i] * v_bar + 0.1 * m_bar
+        g_bar = 0.002 * g_steps[t - 1] * v_bar + 0.1 * m_bar
         m_bar = 0.9 * m_bar
         # learning.py:184: g = 2.0 * (x - 3.0)
         x_bar += 2.0 * g_bar
@@ -88,4 +83,4 @@ def adam_value_and_grad(x, rate: float):
     return value, (x_bar, rate_bar)
 
 
-# s2s digest: 67028d3ada61661e
+# s2s digest: cd1370361abb300d

@@ -36,20 +36,19 @@ def for_break_value_and_grad(a: float):
     # loops.py:58: for k in range(1, 200):
     a_bar = 0.0
     term_bar = 0.0
-    for i in reversed(range(len(term_steps) - 1)):
-        k = i + 1
+    for k in reversed(range(1, (len(term_steps) - 1) + 1)):
         # loops.py:60: if abs(term) < 1e-17:
-        if abs(term_steps[i + 1]) < 1e-17:
+        if abs(term_steps[k]) < 1e-17:
             cond_bar = 0.0
         else:
             cond_bar = 1.0
         term_bar = term_bar + cond_bar
         # loops.py:59: term = term * a / k
         ratio_bar = term_bar / k
-        a_bar = a_bar + term_steps[i] * ratio_bar
+        a_bar = a_bar + term_steps[k - 1] * ratio_bar
         term_bar = ratio_bar * a
 
     return total, a_bar
 
 
-# s2s digest: 372a5632b68e0c5a
+# s2s digest: 7f72611b878f30f5

@@ -21,11 +21,11 @@ def for_continue_value_and_grad(x: float) -> tuple[float, float]:
     """
     # loops.py:90: for k in range(10):
     total = 0.0
-    for i in range(10):
+    for k in range(10):
         # loops.py:91: if x * k > 2.0:
-        if not x * i > 2.0:
+        if not x * k > 2.0:
             # loops.py:93: total += math.sin(x * k)
-            total += math.sin(x * i)
+            total += math.sin(x * k)
 
     # Backward, from the return value to the arguments.
     # loops.py:90: for k in range(10):
@@ -42,4 +42,4 @@ def for_continue_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 52e64c7c1e7f6ecb
+# s2s digest: 30f832931e3d8125

@@ -20,9 +20,9 @@ def integer_start_value_and_grad(x: float) -> tuple[float, float]:
     """
     # loops.py:140: for k in range(20):
     total = 0.0
-    for i in range(20):
+    for k in range(20):
         # loops.py:141: total += x * k
-        total += x * i
+        total += x * k
 
     # Backward, from the return value to the arguments.
     # loops.py:140: for k in range(20):
@@ -34,4 +34,4 @@ def integer_start_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 29cf84f73660cef3
+# s2s digest: ea8860ef1dac5949

@@ -22,13 +22,12 @@ def nested_loops_value_and_grad(x: float) -> tuple[float, float]:
     total = 0.0
     inner_steps = []
     for i in range(6):
-        # loops.py:167: inner = inner * 0.5 + i * x + j
-        converted_i = float(i)
         # loops.py:166: for j in range(5):
+        operand = float(i)
         inner = x
         for j in range(5):
             # loops.py:167: inner = inner * 0.5 + i * x + j
-            inner = inner * 0.5 + converted_i * x + j
+            inner = inner * 0.5 + operand * x + j
         # loops.py:168: total += inner * inner
         total += inner * inner
         inner_steps.append(inner)
@@ -50,4 +49,4 @@ def nested_loops_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: bbdae673a97338b6
+# s2s digest: 1b4d6d9f2a2679c0

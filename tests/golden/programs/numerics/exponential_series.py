@@ -36,17 +36,16 @@ def exponential_series_value_and_grad(x: float):
     # numerics.py:183: while abs(term) > 1e-12:
     x_bar = 0.0
     term_bar = 0.0
-    for i in reversed(range(len(term_steps))):
-        n = i + 1
+    for n in reversed(range(1, len(term_steps) + 1)):
         # numerics.py:185: total += term
         term_bar = term_bar + 1.0
         # numerics.py:184: term *= x / n
         converted_n = float(n)
         term_bar_1 = term_bar * x / converted_n
-        x_bar = x_bar + term_steps[i] * term_bar / converted_n
+        x_bar = x_bar + term_steps[n - 1] * term_bar / converted_n
         term_bar = term_bar_1
 
     return total, x_bar
 
 
-# s2s digest: 4ca592bda20b13e4
+# s2s digest: 4767f8ba36d38dd2

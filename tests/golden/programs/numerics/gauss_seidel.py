@@ -37,14 +37,14 @@ def gauss_seidel_value_and_grad(a, b):
         x = x.copy()
         x_steps = np.empty((m, *x.shape))
         s_steps = np.empty(m)
-        for j in range(m):
-            x_steps[j] = x
+        for i_1 in range(m):
+            x_steps[i_1] = x
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
-            items = a[j, j]
-            s = a[j] @ x - items * x[j]
+            items = a[i_1, i_1]
+            s = a[i_1] @ x - items * x[i_1]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
-            x[j] = (b[j] - s) / items
-            s_steps[j] = s
+            x[i_1] = (b[i_1] - s) / items
+            s_steps[i_1] = s
         x_steps_steps[i] = x_steps
         s_steps_steps[i] = s_steps
     # numerics.py:315: return np.sum(x * b)
@@ -84,4 +84,4 @@ def gauss_seidel_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 22a6b578d05e7b46
+# s2s digest: 173abb037c6d7c68

@@ -31,13 +31,13 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
     dp = 0.0
     p_steps = np.empty(n - 1)
     dp_steps = np.empty(n - 1)
-    for i in range(n - 1):
-        p_steps[i] = p
-        dp_steps[i] = dp
+    for i in range(1, n):
+        p_steps[i - 1] = p
+        dp_steps[i - 1] = dp
         # numerics.py:79: dp = dp * x + p
         dp = dp * x + p
         # numerics.py:80: p = p * x + coefficients[i]
-        p = p * x + coefficients[i + 1]
+        p = p * x + coefficients[i]
     # numerics.py:81: return p * dp
     value = p * dp
 
@@ -47,14 +47,13 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
     coefficients_bar = np.zeros(n)
     dp_bar = p
     p_bar = dp
-    for i in reversed(range(n - 1)):
-        i_1 = i + 1
+    for i in reversed(range(1, n)):
         # numerics.py:80: p = p * x + coefficients[i]
-        coefficients_bar[i_1] += p_bar
+        coefficients_bar[i] += p_bar
         # numerics.py:79: dp = dp * x + p
         p_bar_1 = p_bar * x + dp_bar
-        x_bar_1 = p_steps[i] * p_bar
-        x_bar = x_bar + x_bar_1 + dp_steps[i] * dp_bar
+        x_bar_1 = p_steps[i - 1] * p_bar
+        x_bar = x_bar + x_bar_1 + dp_steps[i - 1] * dp_bar
         dp_bar = dp_bar * x
         p_bar = p_bar_1
     # numerics.py:76: p = coefficients[0]
@@ -64,4 +63,4 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
     return value, (coefficients_bar_1, x_bar)
 
 
-# s2s digest: d3d27bd43a3889fa
+# s2s digest: 587ff28c19e442f4

@@ -33,26 +33,25 @@ def legendre_all_vjp(x: float, y_bar):
     p[1] = np.float64(x)
     # numerics.py:240: for n in range(1, 5):
     items_steps = np.empty(4)
-    for i in range(4):
+    for n in range(1, 5):
         # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
-        items = p[i + 1]
-        p[i + 2] = ((2 * (i + 1) + 1) * x * items - (i + 1) * p[i]) / (i + 2)
-        items_steps[i] = items
+        items = p[n]
+        p[n + 1] = ((2 * n + 1) * x * items - n * p[n - 1]) / (n + 1)
+        items_steps[n - 1] = items
 
     # Backward, from the return value to the arguments.
     # numerics.py:240: for n in range(1, 5):
     x_bar = 0.0
     p_bar = y_bar.copy()
-    for i in reversed(range(4)):
-        n = i + 1
+    for n in reversed(range(1, 5)):
         # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
         p_bar_1 = p_bar.copy()
-        p_bar_1[i + 2] = 0.0
-        ratio_bar = p_bar[i + 2] / (i + 2)
-        converted = float(2 * n + 1)
-        p_bar_1[i] -= np.float64(n) * ratio_bar
-        p_bar_1[n] += converted * x * ratio_bar
-        x_bar = x_bar + converted * ratio_bar * items_steps[i]
+        p_bar_1[n + 1] = 0.0
+        ratio_bar = p_bar[n + 1] / (n + 1)
+        product = 2 * n
+        p_bar_1[n - 1] -= float(n) * ratio_bar
+        p_bar_1[n] += (product + 1) * x * ratio_bar
+        x_bar = x_bar + (product + 1) * ratio_bar * items_steps[n - 1]
         p_bar = p_bar_1
     # numerics.py:239: p[1] = x
     x_bar = x_bar + p_bar[1]
@@ -60,4 +59,4 @@ def legendre_all_vjp(x: float, y_bar):
     return p, x_bar
 
 
-# s2s digest: 873aa9a58f23400b
+# s2s digest: 257432df74b5cb52

@@ -30,10 +30,10 @@ def matrix_exponential_vjp(a, y_bar):
     total = term.copy()
     # numerics.py:440: for k in range(1, 12):
     term_steps = np.empty((11, *term.shape))
-    for i in range(11):
-        term_steps[i] = term
+    for k in range(1, 12):
+        term_steps[k - 1] = term
         # numerics.py:441: term = term @ a / k
-        term = term @ a / (i + 1)
+        term = term @ a / k
         # numerics.py:442: total += term
         total += term
 
@@ -41,16 +41,15 @@ def matrix_exponential_vjp(a, y_bar):
     # numerics.py:440: for k in range(1, 12):
     a_bar = np.zeros((n, n))
     term_bar = np.zeros((n, n))
-    for i in reversed(range(11)):
-        k = i + 1
+    for k in reversed(range(1, 12)):
         # numerics.py:442: total += term
         term_bar += y_bar
         # numerics.py:441: term = term @ a / k
         ratio_bar = term_bar / k
-        a_bar += term_steps[i].T @ ratio_bar
+        a_bar += term_steps[k - 1].T @ ratio_bar
         term_bar = ratio_bar @ a.T
 
     return total, a_bar
 
 
-# s2s digest: 1461a4347585da71
+# s2s digest: 83b41f5082603657

@@ -27,11 +27,11 @@ def simpson_value_and_grad(a: float, b: float):
     exp_1 = math.exp(-b * b)
     total = exp + exp_1
     # numerics.py:103: for k in range(1, n):
-    for i in range(9):
+    for k in range(1, 10):
         # numerics.py:104: x = a + k * h
-        x = a + (i + 1) * h
+        x = a + k * h
         # numerics.py:105: if k % 2 == 1:
-        if (i + 1) % 2 == 1:
+        if k % 2 == 1:
             # numerics.py:106: total += 4.0 * math.exp(-x * x)
             total += 4.0 * math.exp(-x * x)
         else:
@@ -47,11 +47,9 @@ def simpson_value_and_grad(a: float, b: float):
     total_bar = ratio_bar * h
     h_bar = 0.0
     a_bar = 0.0
-    for i in reversed(range(9)):
-        k = i + 1
+    for k in reversed(range(1, 10)):
         # numerics.py:104: x = a + k * h
-        converted_k = float(k)
-        x = a + converted_k * h
+        x = a + k * h
         # numerics.py:105: if k % 2 == 1:
         if k % 2 == 1:
             # numerics.py:106: total += 4.0 * math.exp(-x * x)
@@ -61,7 +59,7 @@ def simpson_value_and_grad(a: float, b: float):
             x_bar = -4.0 * x * total_bar * math.exp(-x * x)
         a_bar += x_bar
         # numerics.py:104: x = a + k * h
-        h_bar += converted_k * x_bar
+        h_bar += k * x_bar
     h_bar = total * ratio_bar + h_bar
     # numerics.py:102: total = math.exp(-a * a) + math.exp(-b * b)
     product_bar = a * total_bar * exp
@@ -74,4 +72,4 @@ def simpson_value_and_grad(a: float, b: float):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 972f31986fdc53fa
+# s2s digest: 72eeb2e637dd215d

@@ -52,106 +52,100 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     d_1 = d.copy()
     d_1[0] = ratio_1
     # numerics.py:346: for i in range(1, n):
-    operand = p - 1
     items_1_steps = np.empty(p - 1)
+    below_steps = []
     cond_steps = np.empty(p - 1)
     items_2_steps = np.empty(p - 1)
-    for i in range(p - 1):
+    for i in range(1, p):
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
-        items = lower[i]
-        items_1 = c[i]
-        m = diagonal[i + 1] - items * items_1
+        items = lower[i - 1]
+        items_1 = c[i - 1]
+        m = diagonal[i] - items * items_1
         # numerics.py:348: if i < n - 1:
-        operand_1 = i + 1
-        if i + 1 < operand:
+        below = i < p - 1
+        if below:
             # numerics.py:349: c[i] = upper[i] / m
-            cond = upper[operand_1] / m
+            cond = upper[i] / m
             c_1 = c.copy()
-            c_1[operand_1] = cond
+            c_1[i] = cond
             c = c_1
         else:
             cond = np.zeros((), dtype=np.float64)
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
-        items_2 = d_1[i]
-        d_1[i + 1] = (b[i + 1] - items * items_2) / m
-        items_1_steps[i] = items_1
-        cond_steps[i] = cond
-        items_2_steps[i] = items_2
+        items_2 = d_1[i - 1]
+        d_1[i] = (b[i] - items * items_2) / m
+        items_1_steps[i - 1] = items_1
+        below_steps.append(below)
+        cond_steps[i - 1] = cond
+        items_2_steps[i - 1] = items_2
     # numerics.py:352: x[-1] = d[-1]
     x = d.copy()
     x[-1] = d_1[-1]
     # numerics.py:353: for i in range(n - 2, -1, -1):
-    i = p - 2
     items_steps = np.empty(p - 1)
-    for j in range(p - 1):
+    for i in reversed(range(p - 1)):
         # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
         items = x[i + 1]
         x[i] = d_1[i] - c[i] * items
-        i = i - 1
-        items_steps[j] = items
+        items_steps[i] = items
 
     # Backward, from the return value to the arguments.
     # numerics.py:353: for i in range(n - 2, -1, -1):
-    operand = p - 2
     d_bar = np.zeros(p)
     c_bar = np.zeros(p - 1)
     x_bar = y_bar.copy()
-    for i in reversed(range(p - 1)):
-        i_1 = operand - i
+    for i in range(p - 1):
         # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
         x_bar_1 = x_bar.copy()
-        x_bar_1[i_1] = 0.0
-        items_bar = x_bar[i_1]
-        x_bar_1[i_1 + 1] -= c[i_1] * items_bar
-        c_bar[i_1] -= items_bar * items_steps[i]
-        d_bar[i_1] += items_bar
+        x_bar_1[i] = 0.0
+        items_bar = x_bar[i]
+        x_bar_1[i + 1] -= c[i] * items_bar
+        c_bar[i] -= items_bar * items_steps[i]
+        d_bar[i] += items_bar
         x_bar = x_bar_1
     # numerics.py:352: x[-1] = d[-1]
     d_bar_1 = d_bar.copy()
     d_bar_1[-1] += x_bar[-1]
     # numerics.py:346: for i in range(1, n):
-    operand = p - 1
     diagonal_bar = np.zeros(m_size)
     lower_bar = np.zeros(n)
     upper_bar = np.zeros(k)
     b_bar = np.zeros(p)
     d_bar = d_bar_1
-    for i in reversed(range(p - 1)):
-        items_1 = items_1_steps[i]
-        items_2 = items_2_steps[i]
-        i_1 = i + 1
+    for i in reversed(range(1, p)):
+        items_1 = items_1_steps[i - 1]
+        items_2 = items_2_steps[i - 1]
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
-        items = lower[i]
-        m = diagonal[i_1] - items * items_1
+        items = lower[i - 1]
+        m = diagonal[i] - items * items_1
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
         d_bar_2 = d_bar.copy()
-        d_bar_2[i_1] = 0.0
-        ratio_bar = d_bar[i_1] / m
+        d_bar_2[i] = 0.0
+        ratio_bar = d_bar[i] / m
         negated_bar = -items
-        d_bar_2[i] += negated_bar * ratio_bar
-        b_bar[i_1] += ratio_bar
+        d_bar_2[i - 1] += negated_bar * ratio_bar
+        b_bar[i] += ratio_bar
         # numerics.py:348: if i < n - 1:
-        cond = cond_steps[i]
-        if i_1 < operand:
+        cond = cond_steps[i - 1]
+        if below_steps[i - 1]:
             # numerics.py:349: c[i] = upper[i] / m
             c_bar_1 = c_bar.copy()
-            c_bar_1[i_1] = 0.0
-            ratio_bar_1 = c_bar[i_1] / m
+            c_bar_1[i] = 0.0
+            ratio_bar_1 = c_bar[i] / m
             m_bar = -cond * ratio_bar_1
             upper_bar_1 = np.zeros(k)
-            upper_bar_1[i_1] = ratio_bar_1
+            upper_bar_1[i] = ratio_bar_1
             c_bar = c_bar_1
         else:
             upper_bar_1 = np.zeros(k)
             m_bar = 0.0
         upper_bar += upper_bar_1
-        m_bar = m_bar - (b[i_1] - items * items_2) / m * ratio_bar
+        m_bar = m_bar - (b[i] - items * items_2) / m * ratio_bar
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
-        difference_bar = -ratio_bar * items_2 - m_bar * items_1
         c_bar_1 = c_bar.copy()
-        c_bar_1[i] += negated_bar * m_bar
-        lower_bar[i] += difference_bar
-        diagonal_bar[i_1] += m_bar
+        c_bar_1[i - 1] += negated_bar * m_bar
+        lower_bar[i - 1] += -ratio_bar * items_2 - m_bar * items_1
+        diagonal_bar[i] += m_bar
         c_bar = c_bar_1
         d_bar = d_bar_2
     # numerics.py:345: d[0] = b[0] / diagonal[0]
@@ -168,4 +162,4 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     return x, (lower_bar, diagonal_bar_1, upper_bar_1, b_bar_1)
 
 
-# s2s digest: 9139e9a6b2920c50
+# s2s digest: 9fe1658e38313144

@@ -28,9 +28,9 @@ def trapezoid_value_and_grad(f_values, h: float):
     # numerics.py:89: total = 0.5 * (f_values[0] + f_values[-1])
     total = 0.5 * (f_values[0] + f_values[-1])
     # numerics.py:90: for value in f_values[1:-1]:
-    for i in range(n - 2):
+    for i in range(1, n - 1):
         # numerics.py:91: total += value
-        total += f_values[i + 1]
+        total += f_values[i]
     # numerics.py:92: return total * h
     value = total * h
 
@@ -46,4 +46,4 @@ def trapezoid_value_and_grad(f_values, h: float):
     return value, (f_values_bar, total)
 
 
-# s2s digest: 23ef9ba9901acca3
+# s2s digest: 5cf5077e9f3c3a14

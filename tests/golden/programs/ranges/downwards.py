@@ -22,25 +22,21 @@ def downwards_value_and_grad(xs):
     (n,) = xs.shape
 
     # ranges.py:39: for i in range(len(xs) - 1, -1, -1):
-    i = n - 1
     total = 0.0
-    for _ in range(n):
+    for i in reversed(range(n)):
         # ranges.py:40: total = 0.7 * total + xs[i] ** 2
         total = 0.7 * total + xs[i] ** 2
-        i = i - 1
 
     # Backward, from the return value to the arguments.
     # ranges.py:39: for i in range(len(xs) - 1, -1, -1):
-    operand = n - 1
     xs_bar = np.zeros(n)
     total_bar = 1.0
-    for i in reversed(range(n)):
-        i_1 = operand - i
+    for i in range(n):
         # ranges.py:40: total = 0.7 * total + xs[i] ** 2
-        xs_bar[i_1] += 2.0 * xs[i_1] * total_bar
+        xs_bar[i] += 2.0 * xs[i] * total_bar
         total_bar = 0.7 * total_bar
 
     return total, xs_bar
 
 
-# s2s digest: c170b4676b1e9a8e
+# s2s digest: 34f7b70320b810c0

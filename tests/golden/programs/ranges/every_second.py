@@ -23,20 +23,18 @@ def every_second_value_and_grad(xs):
 
     # ranges.py:51: for i in range(0, len(xs), 2):
     total = 0.0
-    for i in range((n + 1) // 2):
-        product = i * 2
+    for i in range(0, 2 * ((n + 1) // 2), 2):
         # ranges.py:52: total += xs[i] ** 3
-        total += xs[product] ** 3
+        total += xs[i] ** 3
 
     # Backward, from the return value to the arguments.
     # ranges.py:51: for i in range(0, len(xs), 2):
     xs_bar = np.zeros(n)
-    for i in reversed(range((n + 1) // 2)):
-        i_1 = i * 2
+    for i in reversed(range(0, 2 * ((n + 1) // 2), 2)):
         # ranges.py:52: total += xs[i] ** 3
-        xs_bar[i_1] += 3.0 * xs[i_1] ** 2
+        xs_bar[i] += 3.0 * xs[i] ** 2
 
     return total, xs_bar
 
 
-# s2s digest: 59c04c7752c0e0db
+# s2s digest: 17c38aa93dd6dbb6

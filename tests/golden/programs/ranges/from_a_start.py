@@ -33,7 +33,7 @@ def from_a_start_value_and_grad(x: float, first: int, last: int) -> tuple[float,
     x_bar = 0.0
     total_bar = 1.0
     for i in reversed(range(len(total_steps))):
-        k = first + i
+        k = i + first
         # ranges.py:28: total = math.sin(total) + x * k
         x_bar += total_bar * k
         total_bar = total_bar * math.cos(total_steps[i])
@@ -42,4 +42,4 @@ def from_a_start_value_and_grad(x: float, first: int, last: int) -> tuple[float,
     return total, x_bar
 
 
-# s2s digest: ce945d1269c8e89b
+# s2s digest: a879538da548eb9a

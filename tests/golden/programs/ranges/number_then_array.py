@@ -24,9 +24,9 @@ def number_then_array_value_and_grad(xs):
     # ranges.py:136: total = total * 0.5 + xs * k
     total = 0.0 + xs * 0.0
     # ranges.py:135: for k in range(6):
-    for i in range(5):
+    for k in range(1, 6):
         # ranges.py:136: total = total * 0.5 + xs * k
-        total = total * 0.5 + xs * (i + 1)
+        total = total * 0.5 + xs * k
     # ranges.py:137: return np.sum(total**2)
     value = np.sum(total**2)
 
@@ -34,8 +34,7 @@ def number_then_array_value_and_grad(xs):
     # ranges.py:135: for k in range(6):
     total_bar = 2.0 * total
     xs_bar = np.zeros(n)
-    for i in reversed(range(5)):
-        k = i + 1
+    for k in reversed(range(1, 6)):
         # ranges.py:136: total = total * 0.5 + xs * k
         xs_bar += k * total_bar
         total_bar = 0.5 * total_bar
@@ -43,4 +42,4 @@ def number_then_array_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 398c8de77e5bc564
+# s2s digest: 874ce5374fe47dff

@@ -32,15 +32,15 @@ def elimination_value_and_grad(x, a):
     b = a[:, :3] @ a[:, :3].T + 4.0 * np.eye(3)
     # updates.py:277: for k in range(3):
     b_steps = np.empty((3, 3, 3))
-    for i in range(3):
-        b_steps[i] = b
+    for k in range(3):
+        b_steps[k] = b
         # updates.py:278: for i in range(k + 1, 3):
         b = b.copy()
-        for i_1 in range(i + 1, 3):
+        for i in range(k + 1, 3):
             # updates.py:279: factor = b[i, k] / b[k, k]
-            factor = b[i_1, i] / b[i, i]
+            factor = b[i, k] / b[k, k]
             # updates.py:280: b[i] -= factor * b[k]
-            b[i_1] -= factor * b[i]
+            b[i] -= factor * b[k]
     # updates.py:281: return np.log(np.abs(b[0, 0] * b[1, 1] * b[2, 2])) + np.sum(x**2)
     product = b[0, 0] * b[1, 1]
     product_1 = product * b[2, 2]
@@ -75,18 +75,18 @@ def elimination_value_and_grad(x, a):
             factor_steps.append(factor)
         operand = k + 1
         b_bar = b_bar.copy()
-        for i in reversed(range(len(items_steps))):
-            i_1 = operand + i
+        for j in reversed(range(len(items_steps))):
+            i = j + operand
             # updates.py:280: b[i] -= factor * b[k]
-            items_bar = b_bar[i_1]
-            product_bar = items_bar @ items_1_steps[i]
-            negated_bar = -factor_steps[i]
+            items_bar = b_bar[i]
+            product_bar = items_bar @ items_1_steps[j]
+            negated_bar = -factor_steps[j]
             b_bar_1 = b_bar.copy()
             b_bar_1[k] += negated_bar * items_bar
             # updates.py:279: factor = b[i, k] / b[k, k]
-            ratio_bar = -product_bar / items_steps[i]
+            ratio_bar = -product_bar / items_steps[j]
             b_bar_1[k, k] += negated_bar * ratio_bar
-            b_bar_1[i_1, k] += ratio_bar
+            b_bar_1[i, k] += ratio_bar
             b_bar = b_bar_1
     # updates.py:276: b = a[:, :3] @ a[:, :3].T + 4.0 * np.eye(3)
     a_bar = np.zeros(a.shape)
@@ -95,4 +95,4 @@ def elimination_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 152f29c7430f170f
+# s2s digest: ff6ab3650538793f

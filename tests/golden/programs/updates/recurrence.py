@@ -29,25 +29,25 @@ def recurrence_value_and_grad(x, a):
     y = x.copy()
     # updates.py:77: for i in range(1, len(x)):
     tanh_steps = np.empty(n - 1)
-    for i in range(n - 1):
+    for i in range(1, n):
         # updates.py:78: y[i] += 0.5 * np.tanh(y[i - 1])
-        tanh = np.tanh(y[i])
-        y[i + 1] += 0.5 * tanh
-        tanh_steps[i] = tanh
+        tanh = np.tanh(y[i - 1])
+        y[i] += 0.5 * tanh
+        tanh_steps[i - 1] = tanh
     # updates.py:79: return np.sum(y**2)
     value = np.sum(y**2)
 
     # Backward, from the return value to the arguments.
     # updates.py:77: for i in range(1, len(x)):
     y_bar = 2.0 * y
-    for i in reversed(range(n - 1)):
-        i_1 = i + 1
+    for i in reversed(range(1, n)):
         # updates.py:78: y[i] += 0.5 * np.tanh(y[i - 1])
-        product_bar = 0.5 * y_bar[i_1] * (1.0 - tanh_steps[i] ** 2)
-        y_bar[i] += product_bar
+        y_bar_1 = y_bar.copy()
+        y_bar_1[i - 1] += 0.5 * y_bar[i] * (1.0 - tanh_steps[i - 1] ** 2)
+        y_bar = y_bar_1
     a_bar = np.zeros(a.shape)
 
     return value, (y_bar, a_bar)
 
 
-# s2s digest: 8ff9620a61255d88
+# s2s digest: cf74fc28e4e5bae3

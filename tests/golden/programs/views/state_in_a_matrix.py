@@ -29,9 +29,9 @@ def state_in_a_matrix_value_and_grad(x):
     # views.py:216: path[0] = x
     path[0] = x
     # views.py:217: for t in range(7):
-    for i in range(7):
+    for t in range(7):
         # views.py:218: path[t + 1] = path[t] + 0.1 * np.array([path[t, 1], -path[t, 0]])
-        path[i + 1] = path[i] + 0.1 * np.array([path[i, 1], -path[i, 0]])
+        path[t + 1] = path[t] + 0.1 * np.array([path[t, 1], -path[t, 0]])
     # views.py:219: return path[-1, 0] * path[3, 1]
     value = path[7, 0] * path[3, 1]
 
@@ -57,4 +57,4 @@ def state_in_a_matrix_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: af443fdbf07d21e7
+# s2s digest: 13b7012ccac6a517
