@@ -7,6 +7,7 @@ loop, that is each name that a further step reads.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
@@ -67,6 +68,9 @@ class InnerWriter(Writer):
         self.scope.undefined.discard(var)
         if expression.text.isidentifier():
             self.scope.names.alias(var, expression.text)
+
+    def is_step(self, name: str) -> bool:
+        return any(self.scope.names[v] == name for v in self.pinned) or self.outer.is_step(name)
 
     def is_dead(self, var: Var) -> bool:
         if var in self.own:
@@ -143,6 +147,9 @@ def outer_expression(atom: Atom, hint: str | None, writer: Writer) -> Expression
     definition = writer.scope.definition(atom)
     if definition is not None and isinstance(definition.primitive, DimAsValue):
         return expression
+    near = re.fullmatch(r"(\w+) [+-] \d+", expression.text)
+    if near is not None and writer.is_step(near[1]):
+        return expression  # `i - 1`, of a loop around this one
     if isinstance(atom, Literal) or expression.text.isidentifier() or _is_number(expression.text):
         return expression
     hint = hint or atom.name or writer.scope.hints.get(atom) or "operand"

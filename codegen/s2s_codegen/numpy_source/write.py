@@ -103,6 +103,10 @@ class Writer:
         """Whether the one being written does not read `var` either."""
         return self.scope.plan.last_use.get(var, -1) < self.position
 
+    def is_step(self, name: str) -> bool:
+        """Whether a name is that of the number of a step, of a loop that this is in."""
+        return False
+
     def introduce(self, var: Var, hint: str) -> str:
         """Name a variable that is no equation's, and is needed while this one is written."""
         self.scope.plan.last_use[var] = self.position

@@ -279,3 +279,27 @@ def short_loop_of_arrays(a, x):
     for _ in range(3):
         x = a @ x + 0.1
     return np.sum(x)
+
+
+def roughness(x):
+    """
+    >>> roughness(np.array([0.5, 1.2, -0.3, 0.8, 0.1]))
+    >>> roughness(np.array([0.2, -0.4, 0.9, 1.1, 0.4]))
+    """
+    total = 0.0
+    for k in range(1, len(x) - 1):
+        total += (x[k + 1] - 2 * x[k] + x[k - 1]) ** 2
+    return total
+
+
+def down_by_a_list(x):
+    """
+    >>> down_by_a_list(np.array([0.5, 1.2, -0.3, 0.8, 0.1]))
+    >>> down_by_a_list(np.array([0.2, -0.4, 0.9, 1.1, 0.4]))
+    """
+    kept = []
+    level = 1.0
+    for i in range(len(x) - 1, 0, -1):
+        level = level * x[i] + i
+        kept.append(level)
+    return np.sum(np.array(kept) ** 2)

@@ -33,8 +33,6 @@ def edit_distance_value_and_grad(a, b):
     d[:, 0] = np.arange(n + 1).astype(float)
     # dynamic.py:57: d[0, :] = np.arange(n + 1)
     d[0] = np.arange(m + 1).astype(float)
-    # dynamic.py:59: for j in range(1, n + 1):
-    indices = np.arange(m)
     # dynamic.py:58: for i in range(1, m + 1):
     at_most_steps_steps = np.empty((n, m), dtype=bool)
     at_most_1_steps_steps = np.empty((n, m), dtype=bool)
@@ -42,21 +40,18 @@ def edit_distance_value_and_grad(a, b):
         # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
         items = a[i - 1]
         # dynamic.py:59: for j in range(1, n + 1):
-        operand = i - 1
         d = d.copy()
         at_most_steps = np.empty(m, dtype=bool)
         at_most_1_steps = np.empty(m, dtype=bool)
-        for k in range(m):
-            indice = indices[k]
-            j = indice + 1
+        for j in range(1, m + 1):
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
-            change = d[operand, indice] + np.abs(items - b[indice])
+            change = d[i - 1, j - 1] + np.abs(items - b[j - 1])
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
-            sum_1 = d[operand, j] + 1.0
-            sum_2 = d[i, indice] + 1.0
+            sum_1 = d[i - 1, j] + 1.0
+            sum_2 = d[i, j - 1] + 1.0
             smaller = np.minimum(change, sum_1)
-            at_most_steps[k] = change <= sum_1
-            at_most_1_steps[k] = smaller <= sum_2
+            at_most_steps[j - 1] = change <= sum_1
+            at_most_1_steps[j - 1] = smaller <= sum_2
             d[i, j] = np.minimum(smaller, sum_2)
         at_most_steps_steps[i - 1] = at_most_steps
         at_most_1_steps_steps[i - 1] = at_most_1_steps
@@ -74,28 +69,26 @@ def edit_distance_value_and_grad(a, b):
         # dynamic.py:59: for j in range(1, n + 1):
         at_most_steps = at_most_steps_steps[i - 1]
         at_most_1_steps = at_most_1_steps_steps[i - 1]
-        operand = i - 1
-        operand_1 = a[i - 1]
+        operand = a[i - 1]
         a_bar_1 = np.zeros(n)
         b_bar_1 = np.zeros(m)
         d_bar = d_bar.copy()
-        for indice, row, row_1 in zip(
-            reversed(indices), reversed(at_most_steps), reversed(at_most_1_steps)
-        ):
-            j = indice + 1
+        for j in reversed(range(1, m + 1)):
+            row = at_most_steps[j - 1]
+            row_1 = at_most_1_steps[j - 1]
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
             d_bar_1 = d_bar.copy()
             d_bar_1[i, j] = 0.0
             items_bar = d_bar[i, j]
             chosen_bar = np.where(row_1, items_bar, 0.0)
             change_bar = np.where(row, chosen_bar, 0.0)
-            d_bar_1[i, indice] += np.where(row_1, 0.0, items_bar)
-            d_bar_1[operand, j] += np.where(row, 0.0, chosen_bar)
+            d_bar_1[i, j - 1] += np.where(row_1, 0.0, items_bar)
+            d_bar_1[i - 1, j] += np.where(row, 0.0, chosen_bar)
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
-            product_bar = change_bar * np.sign(operand_1 - b[indice])
-            b_bar_1[indice] -= product_bar
-            a_bar_1[operand] += product_bar
-            d_bar_1[operand, indice] += change_bar
+            product_bar = change_bar * np.sign(operand - b[j - 1])
+            b_bar_1[j - 1] -= product_bar
+            a_bar_1[i - 1] += product_bar
+            d_bar_1[i - 1, j - 1] += change_bar
             d_bar = d_bar_1
         a_bar += a_bar_1
         b_bar += b_bar_1
@@ -103,4 +96,4 @@ def edit_distance_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 55ae25970262ca6b
+# s2s digest: 45e1d3b9ab0bdf77

@@ -46,11 +46,10 @@ def pairwise_value_and_grad(points):
         for j in range(i + 1, n):
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
             r_steps.append(np.sqrt(np.sum((items - points[j]) ** 2)))
-        operand = i + 1
         points_bar_1 = np.zeros((n, m))
         for k in reversed(range(len(r_steps))):
             r = r_steps[k]
-            j = k + operand
+            j = k + (i + 1)
             # dynamic.py:232: if r < 1.0:
             if r < 1.0:
                 # dynamic.py:233: energy += (1.0 - r) ** 2
@@ -66,4 +65,4 @@ def pairwise_value_and_grad(points):
     return energy, points_bar
 
 
-# s2s digest: af39bc76ef422c89
+# s2s digest: 6e1b456d3bdfd583

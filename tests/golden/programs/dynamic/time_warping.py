@@ -29,8 +29,6 @@ def time_warping_value_and_grad(a, b):
     cost = np.full((n + 1, m + 1), np.inf)
     # dynamic.py:71: cost[0, 0] = 0.0
     cost[0, 0] = 0.0
-    # dynamic.py:73: for j in range(len(b)):
-    indices = np.arange(m)
     # dynamic.py:72: for i in range(len(a)):
     at_most_steps_steps = np.empty((n, m), dtype=bool)
     at_most_1_steps_steps = np.empty((n, m), dtype=bool)
@@ -38,22 +36,20 @@ def time_warping_value_and_grad(a, b):
         # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
         items = a[i]
         # dynamic.py:73: for j in range(len(b)):
-        operand = i + 1
         cost = cost.copy()
         at_most_steps = np.empty(m, dtype=bool)
         at_most_1_steps = np.empty(m, dtype=bool)
         for j in range(m):
-            j_1 = indices[j]
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
-            items_1 = cost[i, j_1]
-            items_2 = cost[i, j_1 + 1]
-            items_3 = cost[operand, j_1]
+            items_1 = cost[i, j]
+            items_2 = cost[i, j + 1]
+            items_3 = cost[i + 1, j]
             smaller = np.minimum(items_1, items_2)
             at_most_steps[j] = items_1 <= items_2
             step = np.minimum(smaller, items_3)
             at_most_1_steps[j] = smaller <= items_3
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
-            cost[operand, j_1 + 1] = (items - b[j_1]) ** 2 + step
+            cost[i + 1, j + 1] = (items - b[j]) ** 2 + step
         at_most_steps_steps[i] = at_most_steps
         at_most_1_steps_steps[i] = at_most_1_steps
     # dynamic.py:76: return cost[-1, -1]
@@ -70,24 +66,23 @@ def time_warping_value_and_grad(a, b):
         # dynamic.py:73: for j in range(len(b)):
         at_most_steps = at_most_steps_steps[i]
         at_most_1_steps = at_most_1_steps_steps[i]
-        operand = i + 1
-        operand_1 = a[i]
+        operand = a[i]
         a_bar_1 = np.zeros(n)
         b_bar_1 = np.zeros(m)
         cost_bar = cost_bar.copy()
-        for j, row, row_1 in zip(
-            reversed(indices), reversed(at_most_steps), reversed(at_most_1_steps)
-        ):
+        for j in reversed(range(m)):
+            row = at_most_steps[j]
+            row_1 = at_most_1_steps[j]
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
             cost_bar_1 = cost_bar.copy()
-            cost_bar_1[operand, j + 1] = 0.0
-            step_bar = cost_bar[operand, j + 1]
-            product_bar = 2.0 * (operand_1 - b[j]) * step_bar
+            cost_bar_1[i + 1, j + 1] = 0.0
+            step_bar = cost_bar[i + 1, j + 1]
+            product_bar = 2.0 * (operand - b[j]) * step_bar
             b_bar_1[j] -= product_bar
             a_bar_1[i] += product_bar
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
             chosen_bar = np.where(row_1, step_bar, 0.0)
-            cost_bar_1[operand, j] += np.where(row_1, 0.0, step_bar)
+            cost_bar_1[i + 1, j] += np.where(row_1, 0.0, step_bar)
             cost_bar_1[i, j + 1] += np.where(row, 0.0, chosen_bar)
             cost_bar_1[i, j] += np.where(row, chosen_bar, 0.0)
             cost_bar = cost_bar_1
@@ -97,4 +92,4 @@ def time_warping_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 60b167ed041f617d
+# s2s digest: ed7feb8d8b494f29

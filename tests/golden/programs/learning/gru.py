@@ -71,27 +71,23 @@ def gru_value_and_grad(w, u, xs):
         product_bar = z * h_bar * (1.0 - candidate**2)
         h_bar = (1.0 - z) * h_bar + product * product_bar
         product_bar_1 = product_bar * h_1
-        u_bar_1 = np.zeros(u.shape)
-        u_bar_1[2] = product_bar_1 * r
-        w_bar_1 = np.zeros(w.shape)
-        w_bar_1[2] = product_bar * x
+        u_bar[2] += product_bar_1 * r
+        w_bar[2] += product_bar * x
         # learning.py:88: r = sigmoid(w[1] * x + u[1] * h)
         z_bar_1 = product * product_bar_1 * exp_1 / sum_2
         h_bar += u[1] * z_bar_1
-        u_bar_1[1] += z_bar_1 * h_1
+        u_bar[1] += z_bar_1 * h_1
         x_bar = w[2] * product_bar + w[1] * z_bar_1
-        w_bar_1[1] += z_bar_1 * x
+        w_bar[1] += z_bar_1 * x
         # learning.py:87: z = sigmoid(w[0] * x + u[0] * h)
         z_bar = z * z_bar * exp / sum_1
         h_bar += u[0] * z_bar
-        u_bar += u_bar_1
         u_bar[0] += z_bar * h_1
         x_bar += w[0] * z_bar
-        w_bar += w_bar_1
         w_bar[0] += z_bar * x
         xs_bar[i] = x_bar
 
     return h, (w_bar, u_bar, xs_bar)
 
 
-# s2s digest: b8220b82820f8b32
+# s2s digest: 079a000a569ce459

@@ -36,7 +36,7 @@ def for_break_value_and_grad(a: float):
     # loops.py:58: for k in range(1, 200):
     a_bar = 0.0
     term_bar = 0.0
-    for k in reversed(range(1, (len(term_steps) - 1) + 1)):
+    for k in reversed(range(1, len(term_steps))):
         # loops.py:60: if abs(term) < 1e-17:
         if abs(term_steps[k]) < 1e-17:
             cond_bar = 0.0
@@ -51,4 +51,4 @@ def for_break_value_and_grad(a: float):
     return total, a_bar
 
 
-# s2s digest: 7f72611b878f30f5
+# s2s digest: 54a3e571ddfc3fb2

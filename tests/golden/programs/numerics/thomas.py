@@ -53,7 +53,6 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     d_1[0] = ratio_1
     # numerics.py:346: for i in range(1, n):
     items_1_steps = np.empty(p - 1)
-    below_steps = []
     cond_steps = np.empty(p - 1)
     items_2_steps = np.empty(p - 1)
     for i in range(1, p):
@@ -62,8 +61,7 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         items_1 = c[i - 1]
         m = diagonal[i] - items * items_1
         # numerics.py:348: if i < n - 1:
-        below = i < p - 1
-        if below:
+        if i < p - 1:
             # numerics.py:349: c[i] = upper[i] / m
             cond = upper[i] / m
             c_1 = c.copy()
@@ -75,7 +73,6 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         items_2 = d_1[i - 1]
         d_1[i] = (b[i] - items * items_2) / m
         items_1_steps[i - 1] = items_1
-        below_steps.append(below)
         cond_steps[i - 1] = cond
         items_2_steps[i - 1] = items_2
     # numerics.py:352: x[-1] = d[-1]
@@ -127,7 +124,7 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         b_bar[i] += ratio_bar
         # numerics.py:348: if i < n - 1:
         cond = cond_steps[i - 1]
-        if below_steps[i - 1]:
+        if i < p - 1:
             # numerics.py:349: c[i] = upper[i] / m
             c_bar_1 = c_bar.copy()
             c_bar_1[i] = 0.0
@@ -162,4 +159,4 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     return x, (lower_bar, diagonal_bar_1, upper_bar_1, b_bar_1)
 
 
-# s2s digest: 9fe1658e38313144
+# s2s digest: 6060a96bc0738fa9

@@ -73,10 +73,9 @@ def elimination_value_and_grad(x, a):
             items_steps.append(items)
             items_1_steps.append(items_1)
             factor_steps.append(factor)
-        operand = k + 1
         b_bar = b_bar.copy()
         for j in reversed(range(len(items_steps))):
-            i = j + operand
+            i = j + (k + 1)
             # updates.py:280: b[i] -= factor * b[k]
             items_bar = b_bar[i]
             product_bar = items_bar @ items_1_steps[j]
@@ -95,4 +94,4 @@ def elimination_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: ff6ab3650538793f
+# s2s digest: 05ae160d230bc62b
