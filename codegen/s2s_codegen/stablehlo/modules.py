@@ -44,8 +44,9 @@ def read_module(program: Program) -> ModuleContents:
             raise ValueError(str(error)) from error
         try:
             return _contents(mlir, module)
-        except RuntimeError as error:
-            # What was damaged may be verified all the same: a name, say, that is not UTF-8.
+        except (RuntimeError, TypeError) as error:
+            # What was damaged may be verified all the same: a name, say, that is not UTF-8, or an
+            # attribute of a kind that the bindings take for another.
             raise ValueError(str(error)) from error
 
 
