@@ -16,7 +16,7 @@ from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.traced import Traced
 from s2s.in_force import builder_in_force
-from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
+from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, refused
 from s2s.ir.jaxpr import ShapedArray, aval_of
 from s2s.tree import flatten, leaf_paths, unflatten
 from s2s_codegen.stablehlo.cache import cache_folder
@@ -239,9 +239,7 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
             if not part.dtype.isnative:
                 part = part.astype(part.dtype.newbyteorder("="))
             if part.dtype not in SHORT_NAMES:
-                raise UserError(
-                    f"{_place(name, path)} is an array of {part.dtype}. Arrays must be of numbers."
-                )
+                raise UserError(f"{_place(name, path)}: {refused(part.dtype)}.")
             types.append(ShapedArray(part.shape, part.dtype))
             values.append(part)
         elif isinstance(part, DeviceArray):

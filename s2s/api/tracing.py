@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from s2s.api.transformed import Arguments, Transformed
+from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.call import trace_call
 from s2s.frontend.traced import Traced
+from s2s.ir.dtypes import SHORT_NAMES, refused
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray, Source
 from s2s.passes.effects import without_effects
 from s2s.passes.pipeline import optimise
@@ -75,8 +77,10 @@ def argument_types_of(
     leaves: list[Value] = []
 
     def leaf_type(value: Any) -> Any:
+        if isinstance(value, ShapedArray):
+            return _as_given(value)
         if not is_traced(value):
-            return value if isinstance(value, ShapedArray) else Static(value)
+            return Static(value)
         leaves.append(value)
         return aval(value)
 
@@ -85,6 +89,14 @@ def argument_types_of(
         parts, structure = flatten(value)
         types[name] = unflatten(structure, [leaf_type(part) for part in parts])
     return types, leaves
+
+
+def _as_given(type_: ShapedArray) -> ShapedArray:
+    """A type that the user wrote, whose dtype may be anything that NumPy takes for one."""
+    dtype = np.dtype(type_.dtype)
+    if dtype not in SHORT_NAMES:
+        raise UserError(f"{refused(dtype)}.")
+    return ShapedArray(tuple(type_.shape), dtype, type_.weak_type)
 
 
 def is_traced(value: Any) -> bool:

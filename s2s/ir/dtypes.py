@@ -31,6 +31,19 @@ def _short_names() -> dict[DType, str]:
 SHORT_NAMES: dict[DType, str] = _short_names()
 """The short name of each element type, as jaxprs print it: `f64`, `i32`, `bool`."""
 
+
+def refused(dtype: DType) -> str:
+    """Why arrays of an element type that has no short name are refused."""
+    is_number = dtype.kind in "biufc" or dtype.isbuiltin == 2  # 2: of a library such as ml_dtypes
+    if not is_number:
+        return f"arrays of {dtype} cannot be traced, only arrays of numbers"
+    return (
+        f"arrays of {dtype} cannot be traced: the element types are NumPy's booleans, integers, "
+        "float16, float32, float64, complex64 and complex128. Convert it first, as by "
+        ".astype(np.float32)"
+    )
+
+
 BY_SHORT_NAME: dict[str, DType] = {name: dtype for dtype, name in SHORT_NAMES.items()}
 
 PYTHON_SCALARS: dict[type, DType] = {bool: BOOL, int: INT64, float: FLOAT64, complex: COMPLEX128}

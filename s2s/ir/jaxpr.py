@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal as OneOf, TypeAlias, cast
 import numpy as np
 
 from s2s.ir.dims import Shape, Size, product, same_shape
-from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, DType
+from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, DType, refused
 
 if TYPE_CHECKING:
     from s2s.primitive import Primitive
@@ -222,6 +222,6 @@ def aval_of(value: Any) -> ShapedArray:
     if isinstance(value, (np.ndarray, np.generic)):
         array = cast("np.ndarray[Any, DType]", value)
         if array.dtype not in SHORT_NAMES:
-            raise TypeError(f"arrays of dtype {array.dtype} cannot be traced")
+            raise TypeError(refused(array.dtype))
         return ShapedArray(array.shape, array.dtype)
     raise TypeError(f"a value of type {kind.__name__} is not a number or an array")

@@ -144,6 +144,22 @@ def test_masked_arrays_are_refused() -> None:
         s2s.jit(lambda x: x + 1)(np.ma.masked_array(X, X > 0))
 
 
+def test_half_precision_stays_what_it_is() -> None:
+    x = np.linspace(0.0, 1.0, 4, dtype=np.float16)
+    gradient = s2s.jit(s2s.grad(lambda x: np.sum(np.sin(x) ** 2)))(x)
+    assert gradient.dtype == np.float16
+    np.testing.assert_allclose(gradient, np.sin(2.0 * x.astype(np.float64)), atol=2e-3)
+
+
+def test_other_element_types_are_refused_by_name() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    identity = s2s.jit(lambda x: x)
+    with pytest.raises(UserError, match=r"`x`: arrays of bfloat16 cannot be traced: .* float16"):
+        identity(np.zeros(3, ml_dtypes.bfloat16))
+    with pytest.raises(UserError, match=r"`x\['a'\]`: .* only arrays of numbers"):
+        identity({"a": np.array(["text"])})
+
+
 def test_results_stay_on_the_device() -> None:
     step = s2s.jit(lambda w, x: w - 0.1 * x, device=True)
     w = X

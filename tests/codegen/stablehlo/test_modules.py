@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import s2s
+from s2s.ir.dims import dimension
 from s2s.passes.pipeline import optimise
 from s2s.trace import make
 from s2s_codegen.stablehlo.emit import emit_module
@@ -36,8 +37,46 @@ def test_control_flow_is_read_back(name: str) -> None:
     assert read_module(portable_artifact(text)).custom_calls == once.custom_calls == []
 
 
+FLOAT = np.dtype(np.float64)
+
+
 def loss(w: Any, x: Any) -> Any:
     return np.mean(np.tanh(x @ w) ** 2)
+
+
+def newton(a: Any, x: Any) -> Any:
+    """A loop of unknown length over a linear system, and a loop over rows."""
+    while np.sum((x * x - a) ** 2) > 1e-8:
+        x = x - np.linalg.solve(np.diag(2.0 * x), x * x - a)
+    total = 0.0
+    for row in np.outer(x, x):
+        total = total + np.sum(np.sin(row) * x)
+    return total
+
+
+def decomposed(a: Any, b: Any) -> Any:
+    s = a @ a.T + np.eye(a.shape[0])
+    values, vectors = np.linalg.eigh(s)
+    return np.linalg.slogdet(s)[1] + np.sum(np.linalg.solve(s, b) * (vectors[:, 0] ** 2 + values))
+
+
+N, D = dimension("n"), dimension("d")
+VECTOR = np.linspace(0.5, 2.0, 3)
+TABLE = np.linspace(0, 1, 12).reshape(4, 3)
+MATRIX = np.cos(np.arange(9.0)).reshape(3, 3)
+CASES = {
+    "loss": (loss, (VECTOR, TABLE), ((D,), (N, D))),
+    "newton": (newton, (VECTOR, np.ones(3)), ((D,), (D,))),
+    "decomposed": (decomposed, (MATRIX, VECTOR), ((D, D), (D,))),
+}
+"""Functions to be differentiated, their arguments, and what the sizes of these may be called."""
+
+
+def artifact(name: str, sizes: str) -> Any:
+    fun, arguments, shapes = CASES[name]
+    if sizes == "given":
+        return s2s.stablehlo(s2s.grad(fun), *arguments)
+    return s2s.stablehlo(s2s.grad(fun), *[s2s.ShapedArray(shape, FLOAT) for shape in shapes])
 
 
 OTHERS = [
@@ -46,39 +85,64 @@ OTHERS = [
     if python.exists() and str(python) != sys.executable
 ]
 
+READ = """
+import sys
+sys.path[:0] = {paths!r}
+import s2s, numpy as np
+given = np.load({inputs!r})
+results = {{}}
+for name in {names!r}:
+    case, _ = name.split(".")
+    inputs = [given[f"{{case}}.0"], given[f"{{case}}.1"]]
+    results[name] = s2s.load_artifact({folder!r} + "/" + name + ".mlirbc").compile()(*inputs)
+np.savez({outputs!r}, **results)
+assert "jax" not in sys.modules
+"""
+
 
 @pytest.mark.parametrize("python", OTHERS, ids=str)
 def test_another_python_reads_it(python: Path, tmp_path: Path) -> None:
-    path = tmp_path / "a.mlirbc"
-    w, x = np.linspace(-1, 1, 3), np.linspace(0, 1, 12).reshape(4, 3)
-    gradient = s2s.grad(loss)
-    s2s.stablehlo(gradient, w, x).save(path)
-    program = (
-        f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'codegen')!r}]\n"
-        "import s2s, numpy as np\n"
-        "w, x = np.linspace(-1, 1, 3), np.linspace(0, 1, 12).reshape(4, 3)\n"
-        f"print(s2s.load_artifact({str(path)!r}).compile()(w, x).tolist())\n"
-        "assert 'jax' not in sys.modules\n"
+    names = [f"{name}.{sizes}" for name in CASES for sizes in ("given", "open")]
+    for name in names:
+        artifact(*name.split(".")).save(tmp_path / f"{name}.mlirbc")
+    arrays = {f"{name}.{i}": x for name in CASES for i, x in enumerate(CASES[name][1])}
+    np.savez(tmp_path / "inputs.npz", **arrays)
+    program = READ.format(
+        paths=[str(ROOT), str(ROOT / "codegen")],
+        inputs=str(tmp_path / "inputs.npz"),
+        names=names,
+        folder=str(tmp_path),
+        outputs=str(tmp_path / "outputs.npz"),
     )
     done = subprocess.run([str(python), "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = np.array(eval(done.stdout))
-    np.testing.assert_allclose(found, gradient(w, x), rtol=1e-12)
+    found = np.load(tmp_path / "outputs.npz")
+    for name in names:
+        fun, arguments, _ = CASES[name.split(".")[0]]
+        np.testing.assert_allclose(found[name], s2s.grad(fun)(*arguments), rtol=1e-10, err_msg=name)
 
 
-def test_jax_reads_it() -> None:
+@pytest.mark.parametrize("sizes", ["given", "open"])
+@pytest.mark.parametrize("name", CASES)
+def test_jax_reads_it(name: str, sizes: str) -> None:
     jax = pytest.importorskip("jax")
     export = pytest.importorskip("jax.export")
-    w, x = np.linspace(-1, 1, 3), np.linspace(0, 1, 12).reshape(4, 3)
-    gradient = s2s.grad(loss)
-    data = s2s.stablehlo(gradient, w, x).to_bytes()
+    fun, arguments, shapes = CASES[name]
+    data = artifact(name, sizes).to_bytes()
     with jax.enable_x64(True):
-        like = export.export(jax.jit(lambda w, x: w + x.sum()))(w, x)
-        ours = export.Exported(
-            **{**vars(like), "mlir_module_serialized": data, "fun_name": "loss_grad"}
+        scope = export.SymbolicScope()
+        texts = [", ".join(map(str, shape)) for shape in shapes]
+        types = [
+            jax.ShapeDtypeStruct(export.symbolic_shape(text, scope=scope), FLOAT) for text in texts
+        ]
+        like = export.export(jax.jit(lambda x, y: x + y.sum()))(
+            *(arguments if sizes == "given" else types)
         )
-        found = np.asarray(jax.jit(ours.call)(w, x))
-    np.testing.assert_allclose(found, gradient(w, x), rtol=1e-12)
+        ours = export.Exported(
+            **{**vars(like), "mlir_module_serialized": data, "fun_name": f"{name}_grad"}
+        )
+        found = np.asarray(jax.jit(ours.call)(*arguments))
+    np.testing.assert_allclose(found, s2s.grad(fun)(*arguments), rtol=1e-10)
 
 
 def compiled(text: str) -> str:

@@ -156,7 +156,7 @@ def test_only_what_comes_from_the_example_is_to_be_generalised(model):
         (
             "bare",
             {"example": "(np.array(['a']), 1.0)"},
-            "The example for w of bare: arrays of dtype <U1 cannot be traced.",
+            "The example for w of bare: arrays of <U1 cannot be traced, only arrays of numbers.",
         ),
     ],
 )
