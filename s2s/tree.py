@@ -9,7 +9,7 @@ them. Anything that is not one of these containers is a leaf.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -74,34 +74,33 @@ def _children(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...]] | None
 def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
     """The leaves of `tree` from left to right, and its structure."""
     leaves: list[Any] = []
+    return leaves, _flatten(tree, is_leaf, leaves)
 
-    def visit(node: Any) -> TreeDef:
-        found = None if is_leaf is not None and is_leaf(node) else _children(node)
-        if found is None:
-            leaves.append(node)
-            return LEAF
-        keys, children = found
-        kind = cast("type[Any]", type(node))
-        return TreeDef(kind, keys, tuple(visit(child) for child in children))
 
-    return leaves, visit(tree)
+def _flatten(node: Any, is_leaf: Callable[[Any], bool] | None, leaves: list[Any]) -> TreeDef:
+    # Not a function inside of the other: that would be a cycle that keeps the leaves.
+    found = None if is_leaf is not None and is_leaf(node) else _children(node)
+    if found is None:
+        leaves.append(node)
+        return LEAF
+    keys, children = found
+    kind = cast("type[Any]", type(node))
+    return TreeDef(kind, keys, tuple(_flatten(child, is_leaf, leaves) for child in children))
 
 
 def unflatten(structure: TreeDef, leaves: Sequence[Any]) -> Any:
     """The container of the given structure with the given leaves. ValueError if they do not fit."""
     if len(leaves) != structure.num_leaves:
         raise ValueError(f"{structure} has {structure.num_leaves} leaves, not {len(leaves)}")
-    remaining = iter(leaves)
+    return _unflatten(structure, iter(leaves))
 
-    def build(node: TreeDef) -> Any:
-        if node.kind is None:
-            return next(remaining)
-        if node.kind is type(None):
-            return None
-        children = [build(child) for child in node.children]
-        return build_node(node, children)
 
-    return build(structure)
+def _unflatten(node: TreeDef, remaining: Iterator[Any]) -> Any:
+    if node.kind is None:
+        return next(remaining)
+    if node.kind is type(None):
+        return None
+    return build_node(node, [_unflatten(child, remaining) for child in node.children])
 
 
 def build_node(node: TreeDef, children: Sequence[Any]) -> Any:

@@ -210,10 +210,17 @@ def _line(name: str, report: Report) -> str:
             f"{report.problem}."
         )
     plural = "s" if report.points > 1 else ""
-    return (
+    line = (
         f"{name} verified at {report.points} random point{plural}, "
         f"largest relative error {report.largest_error:.1e}"
     )
+    if report.between_jumps:
+        line += (
+            ". Your function takes other branches at each step of a difference, as a search by "
+            "halving intervals does, so its derivative was not compared with differences, but "
+            "forward with reverse mode; it is that of the branches which are taken"
+        )
+    return line
 
 
 def _generated(text: str, name: str) -> Run:

@@ -24,6 +24,7 @@ from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
 from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.callables import innermost_function, short_name, signature_of
 from s2s.frontend.control_flow.growing import with_lists
+from s2s.frontend.control_flow.identity import pairs_of_a_trace
 from s2s.frontend.control_flow.state import reasons
 from s2s.frontend.located import located
 from s2s.frontend.own_arrays import OwnArrays, TraceAgain, own_arrays
@@ -93,7 +94,8 @@ def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTy
         return [lax.dim_as_value(leaf) if isinstance(leaf, Dim) else leaf for leaf in leaves]
 
     with _tracing(watch):
-        closed = make(flat, avals, _input_names(parameters))
+        with pairs_of_a_trace():
+            closed = make(flat, avals, _input_names(parameters))
         watch.builder = None
         watch.check()
         minimum = dict(assumptions().minimum)

@@ -40,6 +40,9 @@ class Report:
     """At how many arguments the functions were compared; 0 if none could be found."""
     largest_error: float
     """The largest relative error of a value or a derivative."""
+    between_jumps: bool = False
+    """Whether a derivative was not compared with differences, as the function takes other branches
+    at every step of a difference; but forward with reverse mode."""
     problem: str = ""
     """What the user's function does at the arguments tried, if there were no points."""
 
@@ -93,7 +96,7 @@ def verify(
             points += findings.compared > before
             if points == _POINTS or (points and not findings.has_time()):
                 break
-    return Report(points, findings.largest_error, problem)
+    return Report(points, findings.largest_error, findings.between_jumps, problem)
 
 
 def _guarded(generated: Run) -> Run:

@@ -12,6 +12,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 _FIRST_STEP = 0.1
 _LEVELS = 10
+_LEVELS_OF_PATHS = 7
 _NEARBY = 1e-6
 _STEP_OF_NOISE = 0.01
 _CANCELLED = 1e-13
@@ -75,6 +76,35 @@ def slope_nearby(function: Callable[[float], Array]) -> Slope:
         return Slope(np.array([np.nan]), np.array([np.inf]))
     rounding = 8.0 * np.finfo(float).eps * fine[1] / _NEARBY
     return Slope(fine[0], np.abs(fine[0] - coarse[0]) + rounding)
+
+
+def slope_along_path(
+    function: Callable[[float], Array], path_of: Callable[[Callable[[], Any]], int | None]
+) -> Slope | None:
+    """The derivative of `function(h)` at h = 0, from steps on both sides that take the branches
+    taken at 0; None if there are no two such steps."""
+    # Twice: Python may leave out some of what it runs for the first time while it is followed.
+    here = [path_of(lambda: function(0.0)) for _ in range(2)][-1]
+    best: Slope | None = None
+    for level in range(_LEVELS_OF_PATHS):
+        step = _FIRST_STEP * 0.1**level
+        same = here is not None and all(
+            path_of(lambda h=h: function(h)) == here for h in (step, -step, step / 2.0, -step / 2.0)
+        )
+        if not same:
+            continue
+        coarse = _central_difference(function, step)
+        fine = _central_difference(function, step / 2.0)
+        if coarse is None or fine is None:
+            continue
+        value = fine[0] + (fine[0] - coarse[0]) / 3.0
+        error = np.abs(value - fine[0]) + 8.0 * np.finfo(float).eps * fine[1] / step
+        if best is None:
+            best = Slope(value, error)
+        else:
+            better = error < best.error
+            best = Slope(np.where(better, value, best.value), np.where(better, error, best.error))
+    return best
 
 
 def _central_difference(

@@ -11,13 +11,17 @@ import numpy as np
 
 from s2s.ir.dtypes import is_inexact
 from s2s.tree import TreeDef, flatten
-from s2s.verify.differences import Array, slope, slope_nearby
+from s2s.verify.differences import Array, slope, slope_along_path, slope_nearby
+from s2s.verify.paths import path_of
 
 _OF_SLOPES = {2: 1e-1, 4: 1e-3, 8: 1e-6}
 """By how much of it a derivative may differ, by the bytes of a real number of its type."""
 
 _OF_VALUES = {2: 1e-2, 4: 1e-4, 8: 1e-9}
 """By how much a value may differ: what another order of summation changes, and some more."""
+
+_OF_ORDERS = 1e-8
+"""By how much of it the same derivative may differ between forward and reverse mode."""
 
 _ROUNDINGS = 50
 """How many errors of rounding of numbers near 1 may add up in a value that should be zero."""
@@ -42,6 +46,8 @@ class Findings:
     deadline: float = float("inf")
     largest_error: float = 0.0
     """The largest relative error of a value or a derivative."""
+    between_jumps: bool = False
+    """Whether a derivative was not compared with differences, which are across jumps."""
     compared: int = 0
     """Numbers compared. A derivative at a kink is not."""
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -87,11 +93,18 @@ class Findings:
         self._take(what, error, error <= _OF_VALUES[information.bits // 8], a, b)
 
     def compare_slopes(
-        self, what: str, found: Array, line: Callable[[float], Array], width: int
+        self,
+        what: str,
+        found: Array,
+        line: Callable[[float], Array],
+        width: int,
+        otherwise: Callable[[], Array] | None = None,
     ) -> None:
         """Compare derivatives with the slopes of `line` at 0.
 
         `width` is the number of bytes of a real number of the type that they were computed in.
+        `otherwise` computes them in another way: they are compared with that where the function
+        takes other branches at every step of a difference, so that its slope is unknown.
         """
         expected = slope(line)
         if expected.value.shape != found.shape:
@@ -109,8 +122,24 @@ class Findings:
             agrees = closer <= _OF_SLOPES[width] * size + nearby.error
             agrees &= nearby.error <= _OF_SLOPES[width] * size
             fine, difference = fine | agrees, np.where(agrees, closer, difference)
+        if not np.all(fine[decided]):
+            along = slope_along_path(line, path_of)
+            if along is None and otherwise is not None:
+                self.between_jumps = True
+                return self._take_alike(f"{what}, forward and in reverse,", found, otherwise())
+            if along is not None:
+                closer = np.abs(found - along.value)
+                agrees = closer <= _OF_SLOPES[width] * size + along.error
+                agrees &= along.error <= _UNDECIDED * np.maximum(size, _NOTHING)
+                fine, difference = fine | agrees, np.where(agrees, closer, difference)
         error = difference / np.maximum(size, noise + np.finfo(float).tiny)
         self._take(what, error[decided], fine[decided], found[decided], expected.value[decided])
+
+    def _take_alike(self, what: str, found: Array, other: Array) -> None:
+        size = np.maximum(np.abs(found), np.abs(other))
+        difference = np.abs(found - other)
+        error = difference / np.maximum(size, np.finfo(float).tiny)
+        self._take(what, error, error <= _OF_ORDERS, found, other)
 
     def _take(self, what: str, error: Any, fine: Any, found: Any, expected: Any) -> None:
         self.compared += int(np.size(error))

@@ -102,7 +102,8 @@ def _(fun: ValueAndGrad, run: Run, inner: Run, args: Values, findings: Findings)
         line = _line(inner, args, direction, _value_of(fun))
         slope = np.array([_dot(by_name, direction)])
         what = f"the derivative along {_shown(direction)}"
-        findings.compare_slopes(what, slope, line, _width(gradient))
+        forward = _forward(fun, args, direction)
+        findings.compare_slopes(what, slope, line, _width(gradient), forward)
 
 
 @law.register
@@ -113,7 +114,17 @@ def _(fun: JvpFunction, run: Run, inner: Run, args: Values, findings: Findings) 
     direction = {name: args[dot] for name, dot in zip(_wrt(fun), fun.dots, strict=True)}
     line = _line(inner, inner_args, direction, _value_of(fun))
     what = "the derivative along the given direction"
-    findings.compare_slopes(what, _flat(value_dot), line, _width(value_dot))
+    found = _flat(value_dot)
+
+    def reverse() -> Array:
+        """What the cotangents say in place of a random combination of the entries."""
+        weights = tree_map(functools.partial(_random_like, findings), value_dot)
+        pullback = VjpFunction(fun.fun, fun.argnums, fun.has_aux)
+        bars = caller(pullback)({**inner_args, pullback.bar: weights})[1]
+        missing = _dot(_by_name(fun, bars), direction) - _dot(weights, value_dot)
+        return found + missing
+
+    findings.compare_slopes(what, found, line, _width(value_dot), reverse)
 
 
 @law.register
@@ -130,7 +141,8 @@ def _(fun: VjpFunction, run: Run, inner: Run, args: Values, findings: Findings) 
         line = _line(inner, inner_args, direction, weighted)
         slope = np.array([_dot(by_name, direction)])
         what = f"the product of the cotangents with {_shown(direction)}"
-        findings.compare_slopes(what, slope, line, _width(bars))
+        forward = _forward(fun, inner_args, direction, y_bar)
+        findings.compare_slopes(what, slope, line, _width(bars), forward)
 
 
 def _without_auxiliary(fun: Any, found: Any, expected: Any, findings: Findings) -> Any:
@@ -157,7 +169,27 @@ def _(fun: Jacobian, run: Run, inner: Run, args: Values, findings: Findings) -> 
             products.append(sum(np.tensordot(block, v, axes=v.ndim) for block, v in row))
         line = _line(inner, args, direction, _value_of(fun))
         what = f"the Jacobian's product with {_shown(direction)}"
-        findings.compare_slopes(what, _flat(products), line, _width(found))
+        forward = _forward(fun, args, direction)
+        findings.compare_slopes(what, _flat(products), line, _width(found), forward)
+
+
+def _random_like(findings: Findings, leaf: Any) -> Any:
+    return findings.rng.standard_normal(np.shape(leaf))
+
+
+def _forward(
+    fun: Any, args: Values, direction: Values, weights: Array | None = None
+) -> Callable[[], Array]:
+    """The derivative along a direction of the function in `fun`, by forward mode; with `weights`,
+    that of the sum of its entries times these."""
+
+    def forward() -> Array:
+        pushforward = JvpFunction(fun.fun, fun.argnums, fun.has_aux)
+        dots = dict(zip(pushforward.dots, (direction[name] for name in _wrt(fun)), strict=True))
+        found = _flat(caller(pushforward)({**args, **dots})[1])
+        return found if weights is None else np.array([found @ weights])
+
+    return forward
 
 
 def _wrt(fun: Any) -> list[str]:

@@ -305,3 +305,51 @@ def test_a_loop_that_does_not_end_at_random_arguments_is_given_up(monkeypatch):
     report = verify(endless, lambda args: 1.0, types, {}, seconds=0.2)
     assert report.points == 0
     assert report.problem == "runs for more than a second"
+
+
+def halved(p: float, tolerance: float) -> float:
+    """The square root of p by halving an interval: flat between jumps, whose size is the
+    tolerance."""
+    a, b = 0.0, 3.0
+    while b - a > tolerance:
+        m = 0.5 * (a + b)
+        if m * m > p:
+            b = m
+        else:
+            a = m
+    return 0.5 * (a + b) + p * p
+
+
+def halved_fine(p: float) -> float:
+    return halved(p, 1e-12)
+
+
+def halved_roughly(p: float) -> float:
+    return halved(p, 1e-3)
+
+
+def test_where_each_difference_is_across_jumps_forward_and_reverse_mode_are_compared():
+    found = report(grad(halved_fine), lambda a: 2.0 * a["p"], "p: float")
+    assert found.points
+    assert found.between_jumps
+    with pytest.raises(VerificationError, match="forward and in reverse, is"):
+        report(grad(halved_fine), lambda a: 2.0 * a["p"] * 1.001, "p: float")
+
+
+def test_between_jumps_differences_decide():
+    found = report(grad(halved_roughly), lambda a: 2.0 * a["p"], "p: float")
+    assert found.points
+    assert not found.between_jumps
+    # The slope of the root itself, which all larger differences show.
+    root = lambda a: 2.0 * a["p"] + 0.5 / np.sqrt(a["p"])  # noqa: E731
+    with pytest.raises(VerificationError, match="the derivative along"):
+        report(grad(halved_roughly), lambda a: float(root(a)), "p: float")
+
+
+def branching(x: float) -> float:
+    return x * x if x > 0.0 else -x
+
+
+def test_branches_that_stay_do_not_excuse_a_wrong_derivative():
+    with pytest.raises(VerificationError, match=r"the derivative along .* is .*, not"):
+        report(grad(branching), lambda a: a["x"] if a["x"] > 0.0 else -1.0, "x: float")

@@ -14,6 +14,7 @@ from s2s.control.cond import INDEX, Cond
 from s2s.control.user_functions import Body, share_consts
 from s2s.errors import UserError
 from s2s.frontend.control_flow.growing import Grows
+from s2s.frontend.control_flow.identity import Copies
 from s2s.frontend.control_flow.merging import (
     ABSENT,
     Merged,
@@ -171,13 +172,19 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
             older = [] if number in contents else _older(row, arms)
             if older:
                 may_be_shared(results[number], names.get(number, "the array"), older)
+    copies = Copies()
     for key, slot_value in found.items():
-        put(slots[key], slot_value.filled(results))
+        made = slot_value.filled(results)
+        for arm in arms:
+            copies.add(made, arm.after.get(key, before[key]))
+        put(slots[key], made)
     jumps = {
         kind: results[flag.number] if isinstance(flag, Output) else flag
         for kind, flag in jumps.items()
     }
     given = value.filled(results) if value is not None else None
+    for arm in arms:
+        copies.add(given, None if arm.outcome is None else arm.outcome.value)
     always = all(is_jump(arm.outcome) for arm in arms)
     left = {key: (slots[key], merged.filled(results)) for key, merged in assigned.items()}
     return Choice(Outcome(jumps, given, always, left) if jumps else None, given)

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from s2s.control.user_functions import fits, join
+from s2s.frontend.control_flow.identity import containers_in
 from s2s.frontend.control_flow.state import MISSING, array_of
 from s2s.ir.dims import Dim
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
@@ -91,12 +92,31 @@ class Merging:
     def merge(self, values: Sequence[Any]) -> Merged:
         """The value that is one of `values`, depending on the branch. Raises Unlike."""
         given = [value for value in values if value is not ABSENT]
-        parts = [flatten(value) for value in given]
+        return self._merge(values, given, _common(given))
+
+    def _merge(self, values: Sequence[Any], given: Sequence[Any], kept: set[int]) -> Merged:
+        """With the containers of `kept` as they are, which all have."""
+        start = len(self.outputs)
+        parts = [flatten(value, lambda node: id(node) in kept) for value in given]
+        try:
+            return self._merge_parts(values, given, parts)
+        except Unlike:
+            if not kept:
+                raise
+        del self.outputs[start:]
+        return self._merge(values, given, set())
+
+    def _merge_parts(
+        self,
+        values: Sequence[Any],
+        given: Sequence[Any],
+        parts: Sequence[tuple[list[Any], TreeDef]],
+    ) -> Merged:
         structure = parts[0][1]
         for _, other in parts[1:]:
             if other != structure:
                 raise Unlike(
-                    f"it is {_described(given[0])} in one, {_described(given[-1])} in another"
+                    f"it is {described(given[0])} in one, {described(given[-1])} in another"
                 )
         rows: list[list[Any]] = [leaves for leaves, _ in parts]
         merged: list[Any] = []
@@ -106,7 +126,15 @@ class Merging:
                     merged.append(array_of(column[0]))
                     continue
             if not all(map(is_numeric, column)):
-                raise Unlike(f"it is {column[0]!r} in one, {column[-1]!r} in another")
+                kinds: list[type] = [type(leaf) for leaf in column]
+                if kinds[0] is kinds[-1] and kinds[0] not in (str, bytes):
+                    raise Unlike(
+                        f"it is one {kinds[0].__name__} or another, of which s2s makes one only if "
+                        "they are dataclasses"
+                    )
+                raise Unlike(
+                    f"it is {described(column[0])} in one, {described(column[-1])} in another"
+                )
             remaining = iter(column)
             row = tuple(ABSENT if value is ABSENT else next(remaining) for value in values)
             merged.append(Output(len(self.outputs)))
@@ -114,22 +142,26 @@ class Merging:
         return Merged(structure, merged)
 
 
+def _common(values: Sequence[Any]) -> set[int]:
+    """The containers that all of some values have, by identity."""
+    found = [{id(container) for container in containers_in(value)} for value in values]
+    return set[int].intersection(*found)
+
+
 def _lives_inside(leaf: Any, values: Sequence[Any]) -> bool:
     """Whether a leaf that only some branches have is a value of their jaxpr."""
     return isinstance(leaf, Tracer) and any(value is ABSENT for value in values)
 
 
-def _described(value: Any) -> str:
+def described(value: Any) -> str:
     if isinstance(value, (list, tuple, dict)):
         items = cast("Sequence[Any]", value)
         return f"a {type(items).__name__} of {len(items)} items"
-    return (
-        "None"
-        if value is None
-        else f"a {type(value).__name__}"
-        if not is_numeric(value)
-        else ("an array or number")
-    )
+    if value is None or isinstance(value, (str, bytes)):
+        return repr(value)
+    if is_numeric(value):
+        return "an array or number"
+    return f"a {type(cast('object', value)).__name__}"
 
 
 def leaf_aval(leaf: Any) -> ShapedArray:

@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from s2s.frontend.control_flow.identity import refuse_if_known_otherwise
 from s2s.frontend.conversion import HOOK
 from s2s.ir.jaxpr import Source
 from s2s.numpy import mutation
@@ -255,6 +256,7 @@ def like(result: Any, leaf: Any) -> Any:
 
 def changing(owner: Any) -> None:
     """An object, which is not traced or a mutable array, is about to be changed in place."""
+    refuse_if_known_otherwise(owner, (v for recording in _alive for v in recording.held()))
     for array, result, reason in _shared:
         if array() is owner and result() is not None:
             gc.collect()  # It may be in a cycle that nobody refers to.

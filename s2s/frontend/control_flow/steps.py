@@ -8,9 +8,11 @@ from typing import Any, cast
 
 from s2s.control.user_functions import fits, same_kind
 from s2s.frontend.control_flow.growing import Growing, Grows, Latest, Wider
+from s2s.frontend.control_flow.identity import Copies, containers_in
 from s2s.frontend.control_flow.iteration import Counter, Items, Rows, as_number
 from s2s.frontend.control_flow.merging import (
     Unlike,
+    described,
     is_numeric,
     is_same,
     is_same_tree,
@@ -43,15 +45,22 @@ class Carried:
     """As they are before the loop; ABSENT where the first step does not read them."""
     avals: list[ShapedArray | None]
     """The types of the leaves; None for what stays as it is."""
+    kept: frozenset[int] = frozenset()
+    """The containers that are leaves, by identity."""
 
     @classmethod
-    def of(cls, value: Any, arrays_stay: bool = False) -> Carried:
+    def of(cls, value: Any, arrays_stay: bool = False, containers_stay: bool = False) -> Carried:
         """With `arrays_stay`, of arrays that can be changed in place only their elements change,
-        until a step is seen to put another one in the place of one."""
-        leaves, structure = flatten(value)
+        until a step is seen to put another one in the place of one; so for containers."""
+        kept = frozenset(map(id, containers_in(value)) if containers_stay else ())
+        leaves, structure = flatten(value, lambda node: id(node) in kept)
         stays = [not is_numeric(v) or (arrays_stay and is_changeable(v)) for v in leaves]
         avals = [None if s else leaf_aval(v) for v, s in zip(leaves, stays, strict=True)]
-        return cls(structure, leaves, avals)
+        return cls(structure, leaves, avals, kept)
+
+    def flatten(self, value: Any) -> tuple[list[Any], TreeDef]:
+        """The leaves of the slot's value, and its structure."""
+        return flatten(value, lambda node: id(node) in self.kept)
 
     def filled(self, values: Sequence[Any]) -> Any:
         """The value with others in place of its numbers."""
@@ -110,6 +119,8 @@ class Steps:
         self.fresh: set[int] = set()
         self.growing: dict[int, Growing] = {}
         self.latest: dict[int, Latest] = {}
+        self.dropped: dict[str, str] = {}
+        """Variables that each step seems to assign before it reads them, and why it must."""
         self.sole = self.recording.sole_values(list)
         self.sole_arrays = self.recording.sole_values(TracedArray)
         for key, slot in self.recording.slots.items():
@@ -122,7 +133,8 @@ class Steps:
         if value is MISSING:
             self.fresh.add(key)
         else:
-            self.carried[key] = Carried.of(value, arrays_stay=not isinstance(value, Tracer))
+            stay = not isinstance(value, Tracer)
+            self.carried[key] = Carried.of(value, arrays_stay=stay, containers_stay=stay)
 
     # -- tracing --------------------------------------------------------------------------------
 
@@ -135,6 +147,10 @@ class Steps:
                 self._require_one_name(step)
             except Changed:
                 continue
+            except NameError as error:
+                if error.name in self.dropped:
+                    raise Unlike(self.dropped[error.name]) from None
+                raise
             except Wider as wider:
                 self.widen(wider)
                 continue
@@ -217,6 +233,7 @@ class Steps:
     def _inputs(self, builder: Builder) -> tuple[list[Var], dict[int, Any]]:
         """Inputs for the carried leaves, and what is in the slots at the beginning of a step."""
         inputs: list[Var] = []
+        copies = Copies()
         start: dict[int, Any] = {}
         for key, carried in self.carried.items():
             name = self.recording.slots[key].name
@@ -232,6 +249,7 @@ class Steps:
                 if is_changeable(found[-1]):
                     may_be_shared(found[-1], name)
             start[key] = carried.filled(found)
+            copies.add(start[key], self.recording.before[key])
         for key in self.fresh:
             start[key] = MISSING
         for key, growing in self.growing.items():
@@ -357,42 +375,54 @@ class Steps:
         value = step.after.get(key, step.start[key])
         if value is MISSING:
             raise Unlike(f"`{slot.name}` has no value at the end of a step")
-        leaves, structure = flatten(value)
+        leaves, structure = carried.flatten(value)
+        if carried.kept and (
+            structure != carried.structure
+            or any(
+                id(v) in carried.kept and v is not w
+                for v, w in zip(carried.leaves, leaves, strict=True)
+            )
+        ):
+            # A step puts another container in the place of one.
+            self.carried[key] = Carried.of(self.recording.before[key], arrays_stay=True)
+            return True
         unread = not any(var in _read(step) for var in self._vars_of(key, step))
+        name = slot.name
         if structure != carried.structure:
-            if unread and not isinstance(slot, Contents):
-                return self._drop(key)
-            raise Unlike(f"{slot.name} changes its structure from one step to the next")
+            return self._drop(
+                key, unread, f"{name} changes its structure from one step to the next"
+            )
         changed = False
         for i, (old, a, new) in enumerate(zip(carried.leaves, carried.avals, leaves, strict=True)):
             if a is None:
-                if not is_same(old, new):
-                    if is_changeable(old) and is_numeric(new):
-                        carried.avals[i] = leaf_aval(old)
-                        changed = True
-                        continue
-                    if is_numeric(new) or not unread:
-                        raise Unlike(f"{slot.name} changes from {old!r} to another kind of value")
-                    return self._drop(key)
+                if is_same(old, new):
+                    continue
+                if not is_changeable(old) or not is_numeric(new):
+                    why = f"{name} changes from {described(old)} to {described(new)}"
+                    return self._drop(key, unread and not is_numeric(new), why)
+                carried.avals[i] = leaf_aval(old)
+                changed = True
                 continue
             if not is_numeric(new):
-                raise Unlike(f"{slot.name} changes to {new!r}")
+                raise Unlike(f"{name} changes to {described(new)}")
             end = leaf_aval(new)
             wanted = _promoted(old, a, end)
             if not fits(wanted, end):
-                if unread and not isinstance(slot, Contents):
-                    return self._drop(key)
-                raise Unlike(
-                    f"`{slot.name}` changes its type from {shown(a)} to {shown(end)} from one step "
-                    "to the next"
-                )
+                types = f"from {shown(a)} to {shown(end)}"
+                why = f"`{name}` changes its type {types} from one step to the next"
+                return self._drop(key, unread, why)
             if not same_kind(a, wanted):
                 carried.avals[i] = wanted
                 changed = True
         return changed
 
-    def _drop(self, key: int) -> bool:
-        """Each step gives the variable a new value before it reads it."""
+    def _drop(self, key: int, unread: bool, why: str) -> bool:
+        """Each step gives the variable a new value before it reads it. Raises Unlike for what does
+        not."""
+        slot = self.recording.slots[key]
+        if not unread or isinstance(slot, Contents):
+            raise Unlike(why)
+        self.dropped[slot.name] = why
         del self.carried[key]
         self.fresh.add(key)
         return True
@@ -407,7 +437,7 @@ class Steps:
         return []
 
     def _ends(self, carried: Carried, value: Any) -> list[Any]:
-        leaves = flatten(value)[0]
+        leaves = carried.flatten(value)[0]
         return [v for v, a in zip(leaves, carried.avals, strict=True) if a is not None]
 
     def _length(self) -> Any:

@@ -12,6 +12,7 @@ from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.frontend.control_flow.branches import any_of, both, negation, tested
 from s2s.frontend.control_flow.growing import Growing, StackedList, Wider
+from s2s.frontend.control_flow.identity import Copies
 from s2s.frontend.control_flow.iteration import Counter, as_number
 from s2s.frontend.control_flow.merging import (
     ABSENT,
@@ -106,7 +107,7 @@ class Loop(Steps):
         else:
             results, outcome = self._while(step, jumps, counters, ends, new, fresh)
         runs = self._runs_at_least_once(jumps)
-        given = iter(results)
+        given, copies = iter(results), Copies()
         assigned: dict[int, tuple[Slot, Any]] = {}
         for group in (self.carried, fresh):
             for key, carried in group.items():
@@ -128,7 +129,10 @@ class Loop(Steps):
                     continue
                 if len(found) == 1 and not self._is_array(key):
                     named(found[0], slot.name)
-                put(slot, carried.filled(found))
+                made = carried.filled(found)
+                for original in (step.after.get(key), self.recording.before[key]):
+                    copies.add(made, original)
+                put(slot, made)
                 if not self._is_array(key):
                     old = [leaf for leaf, _ in carried.numbers]
                     is_own = group is fresh or key in self.sole_arrays or runs

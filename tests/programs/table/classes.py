@@ -323,3 +323,19 @@ def changed_by_methods(a: float, b: float) -> float:
     with interval as inside:
         total = inside.low * inside.high
     return total * interval.low
+
+
+def best_particle(x: float) -> float:
+    """
+    >>> best_particle(0.3)
+    >>> best_particle(-0.3)
+    """
+    first, second = Particle(x, 1.0), Particle(2.0 * x, 2.0)
+    best = first
+    if second.position > first.position:
+        best = second
+    particles = [first, second]
+    particles.reverse()
+    for _ in range(6):
+        x = 0.5 * x + best.velocity
+    return best.position * particles[0].position * x

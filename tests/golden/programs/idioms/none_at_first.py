@@ -14,29 +14,35 @@ def none_at_first_value_and_grad(xs):
     """Value of `none_at_first`, and its gradient with respect to `xs`.
 
     Args:
-        xs: float64[3]
+        xs: float64[n], n >= 2
 
     Returns:
-        (best, xs_bar): float64[], float64[3]
+        (best, xs_bar): float64[], float64[n]
     """
-    if xs.shape != (3,):
-        raise ValueError("expected xs: f64[3]")
+    (n,) = xs.shape
+    if n < 2:
+        raise ValueError("expected xs: f64[n], n >= 2")
 
-    # idioms.py:386: best = 0.5 * (best + x * x)
-    best = 0.5 * (xs[0] + xs[1] * xs[1])
-    best = 0.5 * (best + xs[2] * xs[2])
+    # idioms.py:382: for x in xs:
+    best = xs[0]
+    for i in range(n - 1):
+        x = xs[i + 1]
+        # idioms.py:386: best = 0.5 * (best + x * x)
+        best = 0.5 * (best + x * x)
 
     # Backward, from the return value to the arguments.
-    # idioms.py:386: best = 0.5 * (best + x * x)
-    sum_bar = 0.5 + 0.5
-    x_bar = 0.5 * 0.5
     # idioms.py:382: for x in xs:
+    x_bar = 1.0
+    x_bar_1_steps = np.empty(n - 1)
+    for i in reversed(range(n - 1)):
+        # idioms.py:386: best = 0.5 * (best + x * x)
+        x_bar = 0.5 * x_bar
+        x_bar_1_steps[i] = 2.0 * x_bar * xs[i + 1]
     xs_bar = np.zeros(xs.shape)
-    xs_bar[2] = sum_bar * xs[2]
-    xs_bar[1] += 2.0 * x_bar * xs[1]
+    xs_bar[1:] = x_bar_1_steps
     xs_bar[0] += x_bar
 
     return best, xs_bar
 
 
-# s2s digest: 2f890ae9b95fb10d
+# s2s digest: da598f3541e3ed0c
