@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from s2s.control.bodies import split_at
 from s2s.control.loop_split import counters
+from s2s.control.settled import Settled, settled
 from s2s.control.tidy import Operands, Source, hoisted, rebuilt, repeated, with_sums_placed
 from s2s.ir.dims import Dim, Size, same_size
 from s2s.ir.dtypes import INT64
@@ -43,17 +44,21 @@ def tidied_scan(
     rows = dict(zip(xs_vars, xs, strict=True))
     fixed.update(_repeated_rows(rows, producer))
     fixed.update(hoisted(body, fixed))
+    left = settled({v: x for v, x in rows.items() if v not in fixed}, producer, type(scan))
 
     constants, carried, stacked = (Operands(producer) for _ in range(3))
     sources = {var: constants.constant(value, var) for var, value in fixed.items()}
     counting = _counting(scan, body, carry_vars, carry)
-    if counting:
+    if counting or left:
         numbers = iota(INT64, (scan.length,))
         number = stacked.shared(numbers, Var(ShapedArray((), INT64)))
         sources.update({v: _counter(number, *count) for v, count in counting.items()})
+        for var, place in left.items():
+            array = constants.shared(place.array, Var(aval(place.array)))
+            sources[var] = _left(place, array, number)
     moving = [i for i, var in enumerate(carry_vars) if var not in sources]
     sources.update({carry_vars[i]: carried.append(carry[i], carry_vars[i]) for i in moving})
-    sources.update({v: stacked.shared(x, v) for v, x in rows.items() if v not in fixed})
+    sources.update({v: stacked.shared(x, v) for v, x in rows.items() if v not in sources})
     carried.offset = len(constants.values)
     stacked.offset = carried.offset + len(carried.values)
 
@@ -74,6 +79,7 @@ def tidied_scan(
         and len(variables) == len(body.jaxpr.invars)
         and len(outputs) == len(body.jaxpr.outvars)
         and not body.consts
+        and not left
     ):
         return None
     new = scan.like(
@@ -124,6 +130,11 @@ def _counter(steps: Source, start: int, step: int) -> Source:
         return value if start == 0 else add(value, start)
 
     return source
+
+
+def _left(place: Settled, array: Source, number: Source) -> Source:
+    """A row that an earlier loop left in an array."""
+    return lambda inputs: place.row(array(inputs), number(inputs))
 
 
 def _after(start: int, step: int, length: Size) -> Value:

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from s2s.control.distances import distances
 from s2s.control.scan import Scan
 from s2s.ir.dims import Size, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
-from s2s.primitives.arithmetic import Add, Mul, Sub
+from s2s.primitives.arithmetic import Add, Mul
 from s2s.primitives.creation import DimAsValue
 from s2s_codegen.numpy_source.written_loop import WrittenLoop
 
@@ -50,20 +51,13 @@ class _Numbers:
         self.inputs = [v for v, o in zip(rows, loop.offsets, strict=True) if o is None]
         self.indices, self.stride = self._multiples()
         """The variables that have the number of the step, or all a multiple of it."""
-        self.sizes: dict[Var, Size] = {}
-        """What is a size, in the body."""
+        sizes: dict[Var, Size] = {}
         for var, atom in zip(jaxpr.invars, operands, strict=False):
             found = producers.get(atom) if isinstance(atom, Var) else None
             if found is not None and isinstance(found.primitive, DimAsValue):
-                self.sizes[var] = found.primitive.dim
-        self.distances: dict[Var, Size] = dict.fromkeys(self.indices, 0)
+                sizes[var] = found.primitive.dim
+        self.distances = distances(jaxpr, self.indices, sizes)
         """The distance of each number from that of the step."""
-        for eqn in jaxpr.eqns:
-            if isinstance(eqn.primitive, DimAsValue):
-                self.sizes[eqn.outvars[0]] = eqn.primitive.dim
-            distance = self._distance(eqn)
-            if distance is not None:
-                self.distances[eqn.outvars[0]] = distance
 
     def _multiples(self) -> tuple[list[Var], int]:
         if len(self.inputs) != 1 or len(self.loop.offsets) > 1 or self.loop.starts:
@@ -77,22 +71,6 @@ class _Numbers:
         if not isinstance(other, Literal) or other.value == 0:
             return self.inputs, 1
         return list(readers[0].outvars), int(other.value)
-
-    def _distance(self, eqn: JaxprEqn) -> Size | None:
-        if not isinstance(eqn.primitive, (Add, Sub)):
-            return None
-        x, y = eqn.invars
-        if isinstance(eqn.primitive, Add) and y in self.indices:
-            x, y = y, x
-        size = self._size(y)
-        if x not in self.indices or size is None:
-            return None
-        return size if isinstance(eqn.primitive, Add) else -size
-
-    def _size(self, atom: Atom) -> Size | None:
-        if isinstance(atom, Var):
-            return self.sizes.get(atom)
-        return int(atom.value) if atom.aval.dtype.kind in "iu" else None
 
     def first(self) -> Size:
         """The number of the first step: that which the user has a name for, else the one for which
