@@ -32,12 +32,9 @@ def legendre_all_vjp(x: float, y_bar):
     # numerics.py:239: p[1] = x
     p[1] = np.float64(x)
     # numerics.py:240: for n in range(1, 5):
-    items_steps = np.empty(4)
     for n in range(1, 5):
         # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
-        items = p[n]
-        p[n + 1] = ((2 * n + 1) * x * items - n * p[n - 1]) / (n + 1)
-        items_steps[n - 1] = items
+        p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
 
     # Backward, from the return value to the arguments.
     # numerics.py:240: for n in range(1, 5):
@@ -48,10 +45,10 @@ def legendre_all_vjp(x: float, y_bar):
         p_bar_1 = p_bar.copy()
         p_bar_1[n + 1] = 0.0
         ratio_bar = p_bar[n + 1] / (n + 1)
-        product = 2 * n
-        p_bar_1[n - 1] -= float(n) * ratio_bar
-        p_bar_1[n] += (product + 1) * x * ratio_bar
-        x_bar = x_bar + (product + 1) * ratio_bar * items_steps[n - 1]
+        converted = float(2 * n + 1)
+        p_bar_1[n - 1] -= np.float64(n) * ratio_bar
+        p_bar_1[n] += converted * x * ratio_bar
+        x_bar = x_bar + converted * ratio_bar * p[n]
         p_bar = p_bar_1
     # numerics.py:239: p[1] = x
     x_bar = x_bar + p_bar[1]
@@ -59,4 +56,4 @@ def legendre_all_vjp(x: float, y_bar):
     return p, x_bar
 
 
-# s2s digest: 257432df74b5cb52
+# s2s digest: ced7e2b3162a9e79
