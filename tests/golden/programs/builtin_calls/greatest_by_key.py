@@ -44,10 +44,9 @@ def greatest_by_key_value_and_grad(xs, y: float):
         weight = 1.0
     # builtin_calls.py:226: at = min(range(len(xs)), key=lambda i: xs[i])
     extreme_1 = 0
-    for i in range(n - 1):
-        operand = i + 1
-        if xs[i + 1] < xs[extreme_1]:
-            extreme_1 = operand
+    for i in range(1, n):
+        if xs[i] < xs[extreme_1]:
+            extreme_1 = i
     # builtin_calls.py:227: return largest * best * weight + xs[at] ** 2
     items = xs[extreme_1]
     value = extreme * best * weight + items**2
@@ -80,4 +79,4 @@ def greatest_by_key_value_and_grad(xs, y: float):
     return value, (xs_bar, y_bar)
 
 
-# s2s digest: ce13d45069b08713
+# s2s digest: 4d442db7ee7fa2a9

@@ -34,12 +34,9 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
     difference = 1.0 - alpha
     # dynamic.py:159: for t in range(1, len(xs)):
-    items_steps = np.empty(n - 1)
     for t in range(1, n):
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
-        items = smoothed[t - 1]
-        smoothed[t] = alpha * xs[t] + difference * items
-        items_steps[t - 1] = items
+        smoothed[t] = alpha * xs[t] + difference * smoothed[t - 1]
     # dynamic.py:161: return np.sum((smoothed - xs) ** 2)
     difference_1 = smoothed - xs
     value = np.sum(difference_1**2)
@@ -57,7 +54,8 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
         smoothed_bar_2[t] = 0.0
         items_bar = smoothed_bar_1[t]
         smoothed_bar_2[t - 1] += difference * items_bar
-        alpha_bar = alpha_bar + items_bar * xs[t] - items_bar * items_steps[t - 1]
+        difference_bar = items_bar * xs[t] - items_bar * smoothed[t - 1]
+        alpha_bar = alpha_bar + difference_bar
         xs_bar[t] += alpha * items_bar
         smoothed_bar_1 = smoothed_bar_2
     xs_bar = xs_bar - smoothed_bar
@@ -67,4 +65,4 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: 94574418cc372aeb
+# s2s digest: fb3728355493be01

@@ -42,9 +42,9 @@ def fibonacci_like_value_and_grad(a: float, b: float):
     # dynamic.py:124: for _ in range(8):
     a_bar = 0.0
     b_bar = 0.0
-    for i in reversed(range(8)):
+    for i in reversed(range(2, 10)):
         # dynamic.py:125: sequence.append(0.5 * sequence[-1] + 0.6 * sequence[-2])
-        sum_bar_1 = b_bar + sum_bar[i + 2]
+        sum_bar_1 = b_bar + sum_bar[i]
         a_bar_1 = 0.6 * sum_bar_1
         b_bar = a_bar + 0.5 * sum_bar_1
         a_bar = a_bar_1
@@ -54,4 +54,4 @@ def fibonacci_like_value_and_grad(a: float, b: float):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 611c6e1f7e130261
+# s2s digest: 87fac7a66dfeb136

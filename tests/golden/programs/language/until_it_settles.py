@@ -46,9 +46,9 @@ def until_it_settles_value_and_grad(x: float):
     # language.py:456: while abs(history[-1] - history[-2]) > 0.05:
     converted_bar = float(product_bar[0])
     x_bar = 0.0
-    for i in reversed(range(steps)):
+    for i in reversed(range(2, steps + 2)):
         # language.py:457: history.append(history[-1] * 0.7)
-        x_bar = 0.7 * (x_bar + product_bar[i + 2])
+        x_bar = 0.7 * (x_bar + product_bar[i])
     x_bar += float(product_bar[1])
     # language.py:455: history = [2.0 * x, x]
     x_bar += 2.0 * converted_bar
@@ -56,4 +56,4 @@ def until_it_settles_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: f3bca2e14ecdb368
+# s2s digest: 0f8efc752cdca2b9

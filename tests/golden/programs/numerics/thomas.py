@@ -54,7 +54,6 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     # numerics.py:346: for i in range(1, n):
     items_1_steps = np.empty(p - 1)
     cond_steps = np.empty(p - 1)
-    items_2_steps = np.empty(p - 1)
     for i in range(1, p):
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
         items = lower[i - 1]
@@ -70,21 +69,16 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         else:
             cond = np.zeros((), dtype=np.float64)
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
-        items_2 = d_1[i - 1]
-        d_1[i] = (b[i] - items * items_2) / m
+        d_1[i] = (b[i] - items * d_1[i - 1]) / m
         items_1_steps[i - 1] = items_1
         cond_steps[i - 1] = cond
-        items_2_steps[i - 1] = items_2
     # numerics.py:352: x[-1] = d[-1]
     x = d.copy()
     x[-1] = d_1[-1]
     # numerics.py:353: for i in range(n - 2, -1, -1):
-    items_steps = np.empty(p - 1)
     for i in reversed(range(p - 1)):
         # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
-        items = x[i + 1]
-        x[i] = d_1[i] - c[i] * items
-        items_steps[i] = items
+        x[i] = d_1[i] - c[i] * x[i + 1]
 
     # Backward, from the return value to the arguments.
     # numerics.py:353: for i in range(n - 2, -1, -1):
@@ -97,7 +91,8 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         x_bar_1[i] = 0.0
         items_bar = x_bar[i]
         x_bar_1[i + 1] -= c[i] * items_bar
-        c_bar[i] -= items_bar * items_steps[i]
+        product_bar = -items_bar * x[i + 1]
+        c_bar[i] += product_bar
         d_bar[i] += items_bar
         x_bar = x_bar_1
     # numerics.py:352: x[-1] = d[-1]
@@ -111,7 +106,6 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     d_bar = d_bar_1
     for i in reversed(range(1, p)):
         items_1 = items_1_steps[i - 1]
-        items_2 = items_2_steps[i - 1]
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
         items = lower[i - 1]
         m = diagonal[i] - items * items_1
@@ -137,6 +131,7 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
             upper_bar_1 = np.zeros(k)
             m_bar = 0.0
         upper_bar += upper_bar_1
+        items_2 = d_1[i - 1]
         m_bar = m_bar - (b[i] - items * items_2) / m * ratio_bar
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
         c_bar_1 = c_bar.copy()
@@ -159,4 +154,4 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     return x, (lower_bar, diagonal_bar_1, upper_bar_1, b_bar_1)
 
 
-# s2s digest: 6060a96bc0738fa9
+# s2s digest: edfa3a2aa59df1f6
