@@ -38,6 +38,7 @@ from s2s.frontend.control_flow.growing import STACKED, StackedList, with_arrays
 from s2s.frontend.control_flow.iteration import Items
 from s2s.frontend.control_flow.state import changing
 from s2s.frontend.library import is_own, public_name
+from s2s.frontend.outside import is_left_out
 from s2s.frontend.own_arrays import made
 from s2s.frontend.randomness import Generators, is_random
 from s2s.frontend.texts import Text, filled
@@ -143,6 +144,8 @@ def _call_builtin(function: Any, args: Arguments, kwargs: Keywords) -> Any:
         return filled(cast("str", owner), args, dict(kwargs))
     if kind in (list, dict, set):
         leaks.stored((args, kwargs), f"a {kind.__name__}")
+        if function.__name__ in _CHANGES_CONTAINER and not _any_traced(args, kwargs):
+            leaks.changed(owner, f"a {kind.__name__}")
     return _call_library(function, args, kwargs)
 
 
@@ -163,6 +166,14 @@ def _call_array_method(method: Any, args: Arguments, kwargs: Keywords) -> Any:
         changing(owner)
     return method(*args, **kwargs)
 
+
+_CHANGES_CONTAINER = frozenset(
+    {
+        *("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"),
+        *("add", "discard", "update", "popitem"),
+    }
+)
+"""But for `setdefault`, which may give a dict a value that it had not."""
 
 _CHANGES_ARRAY = frozenset({"sort", "fill", "put", "partition", "resize", "setfield"})
 
@@ -260,6 +271,8 @@ def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
         return counterpart(*args, **kwargs)
     if _is_own(function):
         return function(*args, **kwargs)
+    if is_left_out(function, args, kwargs):
+        return None
     if is_random(function):
         return generators[-1].call(function, args, kwargs)
     if is_traced and _is_numerical(function):

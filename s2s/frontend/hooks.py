@@ -166,6 +166,8 @@ def inplace(symbol: str, left: Any, right: Any) -> Any:
     elif type(left) in (list, dict, set):
         changing(left)
         leaks.stored(right, f"a {type(left).__name__}")
+        if not is_traced_inside(right):
+            leaks.changed(left, f"a {type(left).__name__}")
     return in_place(symbol, left, right)
 
 
@@ -184,7 +186,17 @@ def set_item(value: Any, container: Any, index: Any) -> None:
         else:
             changing(container)
             leaks.stored(value, f"a {type(container).__name__}")
+            if not is_traced_inside(value) and not _is_kept(container, index, value):
+                leaks.changed(container, f"a {type(container).__name__}")
     cast("Any", container)[index] = value
+
+
+def _is_kept(container: Any, key: Any, value: Any) -> bool:
+    """Whether an entry of a dict is a first one, kept for later calls, or stays what it was."""
+    if not isinstance(container, dict):
+        return False
+    old: Any = cast("dict[Any, Any]", container).get(key)
+    return old is None or old is value or (type(old) in (int, float, str, bool) and old == value)
 
 
 def delete_item(container: Any, index: Any) -> None:
@@ -197,6 +209,7 @@ def delete_item(container: Any, index: Any) -> None:
             call(method, container, index)
             return
         changing(container)
+        leaks.changed(container, f"a {type(container).__name__}")
     del container[index]
 
 
@@ -220,7 +233,7 @@ def set_attribute(value: Any, owner: Any, attribute: str) -> None:
     changing(owner)
     if is_traced_inside(value):
         leaks.stored(value, where)
-    elif getattr(owner, "__dict__", {}).get(attribute) is not None:
+    elif getattr(owner, attribute, None) is not None:
         leaks.changed(owner, where)
     setattr(owner, attribute, value)
 

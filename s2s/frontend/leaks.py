@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import sys
 import weakref
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -28,23 +29,40 @@ class Watch:
 
     builder: Builder | None = None
     _seen: list[tuple[weakref.ref[Any], str, Source | None]] = field(default_factory=list[Any])
+    _held: list[tuple[Any, str, Source | None]] = field(default_factory=list[Any])
 
     def note(self, target: Any, message: str) -> None:
         """Complain after the trace, with the line in force now, if `target` still exists."""
         try:
             reference = weakref.ref(target)
-        except TypeError:
+        except TypeError:  # a list, dict or set
+            self._held.append((target, message, _line()))
             return
         self._seen.append((reference, message, _line()))
 
     def check(self) -> None:
         """Raise UserError about the first thing noted that outlives the trace."""
+        # These first: the values in them would be taken for kept.
+        while self._held:
+            known = [entry for entry in self._held if self._is_known_otherwise(entry)]
+            if len(known) == len(self._held):
+                gc.collect()
+                known = [entry for entry in self._held if self._is_known_otherwise(entry)]
+            if len(known) == len(self._held):
+                _, message, source = known[0]
+                raise UserError(message, source)
+            # What is in one that nobody else knows may be known by that one only.
+            self._held = known
         if any(reference() is not None for reference, _, _ in self._seen):
             # It may be in a cycle that nobody refers to, such as a function that calls itself.
             gc.collect()
         for reference, message, source in self._seen:
             if reference() is not None:
                 raise UserError(message, source)
+
+    def _is_known_otherwise(self, entry: tuple[Any, str, Source | None]) -> bool:
+        own = sum(held is entry[0] for held, _, _ in self._held)
+        return sys.getrefcount(entry[0]) > own + 1  # its own argument
 
 
 _watches: list[Watch] = []
