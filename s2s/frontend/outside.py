@@ -83,7 +83,7 @@ def is_left_out(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         )
     elif function is open:
         if _writes(args, kwargs, 1):
-            _refuse_doing(function)
+            _refuse_doing(function, "open() of a file to write to")
         _note(f"open() {_READS}")
     elif module in _DOING_MODULES or _is_one_of(function, _DOING_SOMETHING):
         _refuse_doing(function)
@@ -119,10 +119,10 @@ def _is_one_of(function: Any, functions: frozenset[Function]) -> bool:
         return False
 
 
-def _refuse_doing(function: Any) -> None:
+def _refuse_doing(function: Any, name: str | None = None) -> None:
     raise mistake(
-        f"{public_name(function)} does something outside of the function, which the generated "
-        "function would not do. Return the value, and do it where the function is called."
+        f"{name or public_name(function)} does something outside of the function, which the "
+        "generated function would not do. Return the value, and do it where the function is called."
     )
 
 

@@ -25,8 +25,8 @@ def none_at_first_value_and_grad(xs):
 
     # idioms.py:382: for x in xs:
     best = xs[0]
-    for i in range(n - 1):
-        x = xs[i + 1]
+    for i in range(1, n):
+        x = xs[i]
         # idioms.py:386: best = 0.5 * (best + x * x)
         best = 0.5 * (best + x * x)
 
@@ -45,4 +45,4 @@ def none_at_first_value_and_grad(xs):
     return best, xs_bar
 
 
-# s2s digest: da598f3541e3ed0c
+# s2s digest: ab3a8bd8e6e7dd99
