@@ -351,10 +351,11 @@ def _counterpart(function: Any, is_traced: bool) -> Callable[..., Any] | None:
 def _knows_of_scipy() -> bool:
     """Whether SciPy's functions have counterparts from now on: SciPy is not a dependency, so these
     are known only once the user's code has imported it."""
-    if "scipy.special" not in sys.modules or "s2s.scipy.special" in sys.modules:
-        return False
-    importlib.import_module("s2s.scipy.special")
-    return True
+    wanted = [name for name in ("scipy.linalg", "scipy.special") if name in sys.modules]
+    new = [f"s2s.{name}" for name in wanted if f"s2s.{name}" not in sys.modules]
+    for name in new:
+        importlib.import_module(name)
+    return bool(new)
 
 
 def _is_own(function: Any) -> bool:

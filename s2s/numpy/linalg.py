@@ -35,7 +35,7 @@ _SlogdetResult: Any = type(np.linalg.slogdet(_ONE))
 _SVDResult: Any = type(np.linalg.svd(_ONE))
 
 
-def _real(a: Any, function: str) -> Value:
+def real(a: Any, function: str) -> Value:
     """An operand in an element type that LAPACK computes with."""
     value = array_operand(a, function)
     dtype = aval_of_operand(value).dtype
@@ -48,7 +48,7 @@ def _real(a: Any, function: str) -> Value:
 
 def matrices(a: Any, function: str) -> Value:
     """An operand as a matrix or a stack of matrices."""
-    value = _real(a, function)
+    value = real(a, function)
     if len(shape_of(value)) < 2:
         raise mistake(
             f"{function} needs an array of at least two dimensions; it was given one of shape "
@@ -74,7 +74,7 @@ def _square(a: Any, function: str) -> Value:
 @counterpart(np.linalg.solve)
 def solve(a: Any, b: Any) -> Value:
     """The x with `a @ x = b`: b is a vector if it has one dimension, else a stack of matrices."""
-    x, y = _square(a, "np.linalg.solve"), _real(b, "np.linalg.solve")
+    x, y = _square(a, "np.linalg.solve"), real(b, "np.linalg.solve")
     dtype = promoted(x, y)
     x, y = convert(x, dtype), convert(y, dtype)
     if not shape_of(y) or not require_same(shape_of(y)[-2:][0], shape_of(x)[-1]):
@@ -101,7 +101,7 @@ def inv(a: Any) -> Value:
 @counterpart(np.linalg.tensorsolve)
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Value:
     """The x with `np.tensordot(a, x, x.ndim) = b`."""
-    x, y = _real(a, "np.linalg.tensorsolve"), _real(b, "np.linalg.tensorsolve")
+    x, y = real(a, "np.linalg.tensorsolve"), real(b, "np.linalg.tensorsolve")
     if axes is not None:
         moved = as_axes(axes, len(shape_of(x)), "np.linalg.tensorsolve")
         last = len(shape_of(x))
@@ -115,7 +115,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Value:
 @counterpart(np.linalg.tensorinv)
 def tensorinv(a: Any, ind: Any = 2) -> Value:
     """The inverse for np.tensordot over the first `ind` axes."""
-    value = _real(a, "np.linalg.tensorinv")
+    value = real(a, "np.linalg.tensorinv")
     count = as_number(ind, "the number of axes of np.linalg.tensorinv")
     if count <= 0:
         raise mistake("np.linalg.tensorinv: the number of axes must be positive")
@@ -165,7 +165,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     there are more equations than unknowns; the rank and the singular values are not computed."""
     if rcond is not None:
         raise mistake("np.linalg.lstsq with `rcond` is not supported; leave it out")
-    x, y = matrices(a, "np.linalg.lstsq"), _real(b, "np.linalg.lstsq")
+    x, y = matrices(a, "np.linalg.lstsq"), real(b, "np.linalg.lstsq")
     dtype = promoted(x, y)
     x, y = convert(x, dtype), convert(y, dtype)
     fits = len(shape_of(x)) == 2 and len(shape_of(y)) in (1, 2)

@@ -70,6 +70,12 @@ class Tril(Triangle):
     name = "tril"
     numpy = "np.tril"
 
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        eqn = producer(args[0])
+        if self.k >= 0 and eqn is not None and eqn.primitive.name == "cholesky":
+            return args[0]  # has zeros above the diagonal
+        return super().fold(args, producer)
+
     def narrower(self, k: int) -> int:
         return min(self.k, k)
 
