@@ -6,11 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from s2s.api import reads
+from s2s.api.static_keys import static_key
 from s2s.api.transformed import function_name, signature
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType, Static
@@ -101,7 +103,7 @@ class CompiledFunction(Generic[F]):
         given = set(bound.arguments)
         bound.apply_defaults()
         parameters = list(bound.arguments)
-        fixed = {parameters[one] if isinstance(one, int) else one for one in self.static}
+        fixed = {self._static_name(one, parameters) for one in self.static}
         arguments: dict[str, ArgumentType] = {}
         values: list[Any] = []
         for name, argument in bound.arguments.items():
@@ -119,6 +121,20 @@ class CompiledFunction(Generic[F]):
         if not kwargs and len(args) == len(parameters) and _POSITIONAL.issuperset(kinds):
             self._remember(found, arguments)
         return found.build(results)
+
+    def _static_name(self, one: int | str, parameters: Sequence[str]) -> str:
+        if isinstance(one, str) and one in parameters:
+            return one
+        if isinstance(one, int) and -len(parameters) <= one < len(parameters):
+            return parameters[one]
+        raise UserError(
+            f"the static argument {one!r} is none of the parameters of "
+            f"{function_name(self.fun)}, which are {', '.join(parameters)}."
+        )
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """A method of an object, which is a static argument."""
+        return self if instance is None else MethodType(self, instance)
 
     def _remember(self, found: Specialisation, arguments: Mapping[str, ArgumentType]) -> None:
         enter = found.entry(arguments)
@@ -246,6 +262,11 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
             types.append(ShapedArray(part.shape, part.dtype))
             values.append(part)
         elif type(part) in PYTHON_SCALARS:
+            if type(part) is int and not -(2**63) <= part < 2**63:
+                raise UserError(
+                    f"{_place(name, path)} is {part}, which does not fit in 64 bits. Make it a "
+                    "float, or static."
+                )
             types.append(aval_of(part))
             values.append(part)
         else:
@@ -269,9 +290,7 @@ def _key(argument: ArgumentType) -> Hashable:
 def _leaf_key(leaf: Any) -> Hashable:
     if isinstance(leaf, ShapedArray):
         return (leaf.shape, leaf.dtype, leaf.weak_type)
-    value: Any = leaf.value
-    # 1, 1.0 and True are equal but are not the same argument.
-    return (cast("Any", type(value)), value if isinstance(value, Hashable) else id(value))
+    return static_key(leaf.value)
 
 
 def jit(
@@ -294,7 +313,8 @@ def jit(
             it, `jit` is a decorator with parameters.
         static_argnums, static_argnames: arguments, by position or name, that are not traced: the
             function is compiled again for each value of them. Strings, functions and other objects
-            always are.
+            always are; so is the `self` of a decorated method. An object, list or array that was
+            changed is another value.
         device: whether results stay on the device, for further compiled calls to take them. They
             convert to NumPy arrays where one is wanted.
         platform: "cpu", "cuda" or "tpu"; by default what the environment variable `S2S_PLATFORM`
@@ -308,7 +328,8 @@ def jit(
 
     Returns:
         A function of NumPy arrays and numbers that returns NumPy arrays, which cannot be written
-        to, and numbers. What it computes may differ from NumPy's in the last bits.
+        to, and numbers. What it computes may differ from NumPy's in the last bits. What the
+        function reads besides its arguments, such as globals, is read when it is compiled.
     """
     if fun is None:
         return functools.partial(

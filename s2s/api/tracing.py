@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s.api.static_keys import static_key
 from s2s.api.transformed import Arguments, Transformed
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType, Static
@@ -113,11 +114,7 @@ def _cache_key(arguments: Arguments) -> Hashable:
 
 
 def _leaf_key(leaf: Any) -> Hashable:
-    if not isinstance(leaf, Static):
-        return leaf
-    value: object = leaf.value
-    # 1, 1.0 and True are equal but are not the same argument.
-    return (type(value), value if isinstance(value, Hashable) else id(value))
+    return static_key(leaf.value) if isinstance(leaf, Static) else leaf
 
 
 def definition(traced: Traced) -> Source:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
+
 from s2s.control.bodies import explicit_consts
-from s2s.ir.dims import require_same
-from s2s.ir.dtypes import promote
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
+from s2s.ir.dims import Dim, require_same
+from s2s.ir.dtypes import PYTHON_SCALARS, promote
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, Literal, ShapedArray, Var
 from s2s.primitive import Value
 from s2s.primitives.core import convert_element_type
 from s2s.trace import Tracer, aval, builder_in_force, inline, make
@@ -104,7 +106,8 @@ def bound_arguments(
     kwargs: Mapping[str, Any],
     static: Sequence[int | str],
 ) -> BoundArguments:
-    """The arguments of a call, those that are traced apart from those that are fixed."""
+    """The arguments of a call, those that are traced apart from those that are fixed: as `static`
+    says, and what has no numbers in it, such as a text or an object."""
     try:
         signature = inspect.signature(fun)
     except (TypeError, ValueError):
@@ -113,8 +116,11 @@ def bound_arguments(
     parameters = list(signature.parameters)
     fixed = {parameters[one] if isinstance(one, int) else one for one in static}
     bound = signature.bind(*args, **kwargs)
-    names = [name for name in bound.arguments if name not in fixed]
-    parts = [flatten(bound.arguments[name]) for name in names]
+    flat = {name: flatten(part) for name, part in bound.arguments.items() if name not in fixed}
+    flat = {
+        name: part for name, part in flat.items() if not part[0] or any(map(_is_value, part[0]))
+    }
+    names, parts = list(flat), list(flat.values())
 
     def function(*values: Any) -> Any:
         filled = signature.bind(*args, **kwargs)
@@ -123,6 +129,11 @@ def bound_arguments(
 
     leaves = [leaf for part, _ in parts for leaf in part]
     return BoundArguments(function, names, [structure for _, structure in parts], leaves)
+
+
+def _is_value(leaf: Any) -> bool:
+    numbers = (Tracer, Literal, Dim, np.ndarray, np.generic)
+    return isinstance(leaf, numbers) or type(leaf) in PYTHON_SCALARS
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ from s2s.frontend.traced import (
 )
 from s2s.ir.assumptions import DEFAULT, Assumptions, assuming, assumptions
 from s2s.ir.dims import Dim
-from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, DType
+from s2s.ir.dtypes import COMPLEX, PYTHON_SCALARS, SHORT_NAMES, DType
 from s2s.ir.jaxpr import Source, Var
 from s2s.numpy.selection import Selected, needs_count
 from s2s.primitive import Value
@@ -172,6 +172,8 @@ def _parameters(
         else:
             raise UserError(f"no type is known for the parameter `{name}`.")
         found.append(Parameter(name, argument, parameter.default, parameter.kind))
+        if any(leaf.dtype.kind == "c" for leaf in found[-1].leaves):
+            raise UserError(f"`{name}`: {COMPLEX}; pass real and imaginary parts.")
     unknown = [name for name in arguments if name not in signature.parameters]
     if unknown:
         raise UserError(

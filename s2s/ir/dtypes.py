@@ -32,6 +32,9 @@ SHORT_NAMES: dict[DType, str] = _short_names()
 """The short name of each element type, as jaxprs print it: `f64`, `i32`, `bool`."""
 
 
+COMPLEX = "complex numbers are not supported yet"
+
+
 def refused(dtype: DType) -> str:
     """Why arrays of an element type that has no short name are refused."""
     is_number = dtype.kind in "biufc" or dtype.isbuiltin == 2  # 2: of a library such as ml_dtypes
@@ -39,8 +42,7 @@ def refused(dtype: DType) -> str:
         return f"arrays of {dtype} cannot be traced, only arrays of numbers"
     return (
         f"arrays of {dtype} cannot be traced: the element types are NumPy's booleans, integers, "
-        "float16, float32, float64, complex64 and complex128. Convert it first, as by "
-        ".astype(np.float32)"
+        "float16, float32 and float64. Convert it first, as by .astype(np.float32)"
     )
 
 

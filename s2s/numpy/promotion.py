@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from s2s.ir.dims import Dim, Shape
-from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, SHORT_NAMES, DType, promote
+from s2s.ir.dtypes import BOOL, COMPLEX, PYTHON_SCALARS, SHORT_NAMES, DType, promote
 from s2s.ir.jaxpr import Literal, ShapedArray, aval_of
 from s2s.numpy.registry import COUNTERPARTS, mistake
 from s2s.primitive import Value
@@ -47,9 +47,11 @@ def operand(value: Any, function: str = "this function") -> Value:
     Lists and tuples become arrays; a named size becomes the integer that it is.
     """
     if isinstance(value, (Tracer, Literal)) or type(value) in PYTHON_SCALARS:
+        refuse_complex(aval_of_operand(value).dtype)
         return value
     if isinstance(value, (np.ndarray, np.generic)):
         array = cast("np.generic", value)
+        refuse_complex(array.dtype)
         if array.dtype not in SHORT_NAMES:
             raise mistake(f"{function} of an array of dtype {array.dtype} is not supported")
         return array
@@ -64,6 +66,12 @@ def operand(value: Any, function: str = "this function") -> Value:
         f"{function} was given a value of type {type(value).__name__}, "
         "which is neither a number nor an array"
     )
+
+
+def refuse_complex(dtype: DType) -> None:
+    """What most functions here compute holds for real numbers only."""
+    if dtype.kind == "c":
+        raise mistake(f"{COMPLEX}; write the function on the real and imaginary parts")
 
 
 def array_operand(value: Any, function: str = "this function") -> Value:
@@ -89,13 +97,17 @@ def types_of_ufunc(ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> tuple[DType, ...
         except TypeError:
             names = " and ".join(dtype.name for dtype, _ in kinds)
             raise mistake(f"np.{ufunc.__name__} is not defined for {names}") from None
+        for dtype in found:
+            refuse_complex(dtype)
         _types_of_ufuncs[key] = found
     return found
 
 
 def promoted(*values: Value) -> DType:
     """NumPy's result type of operands (`np.result_type`); Python scalars are weak."""
-    return promote(*[kind_of(aval_of_operand(value)) for value in values])[0]
+    dtype = promote(*[kind_of(aval_of_operand(value)) for value in values])[0]
+    refuse_complex(dtype)
+    return dtype
 
 
 def element_type(dtype: Any) -> DType:
@@ -106,6 +118,7 @@ def element_type(dtype: Any) -> DType:
         raise mistake(str(error)) from None
     if found not in SHORT_NAMES:
         raise mistake(f"arrays of dtype {found} are not supported")
+    refuse_complex(found)
     return found
 
 

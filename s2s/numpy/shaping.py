@@ -35,15 +35,24 @@ from s2s.primitives import functions as lax
 
 
 def require_row_major(order: Any, function: str) -> None:
-    """Refuse memory orders other than C's."""
+    """Refuse memory orders other than C's, or whichever it is."""
     if order not in ("C", "K", "A", None):
         raise mistake(f"{function} with order={order!r} is not supported; transpose first")
+
+
+def _require_reading_by_rows(order: Any, function: str) -> None:
+    """Refuse to read elements in another order, as that in memory, which is not known."""
+    require_row_major(order, function)
+    if order not in ("C", None):
+        raise mistake(
+            f"{function} with order={order!r} is not supported: the order in memory is not known"
+        )
 
 
 @counterpart(np.reshape)
 def reshape(a: Any, shape: Any, order: str = "C") -> Value:
     """The elements in row-major order as an array of another shape; one size may be -1."""
-    require_row_major(order, "np.reshape")
+    _require_reading_by_rows(order, "np.reshape")
     value = array_operand(a, "np.reshape")
     old = shape_of(value)
     new = _complete(old, as_shape(shape, "a size of np.reshape"))
@@ -74,7 +83,7 @@ def _complete(old: Shape, new: Shape) -> Shape:
 @counterpart(np.ravel)
 def ravel(a: Any, order: str = "C") -> Value:
     """The elements in row-major order along one axis."""
-    require_row_major(order, "np.ravel")
+    _require_reading_by_rows(order, "np.ravel")
     value = array_operand(a, "np.ravel")
     return another(lax.reshape(value, (product(shape_of(value)),)), value)
 

@@ -23,6 +23,7 @@ from s2s.numpy.promotion import (
     convert,
     element_type,
     operand,
+    refuse_complex,
     types_of_ufunc,
 )
 from s2s.numpy.registry import COUNTERPARTS, is_default, mistake
@@ -207,6 +208,7 @@ class TracedUfunc:
             result: Any = getattr(operator, self.python)(*ones)
         except TypeError as error:
             raise mistake(str(error)) from None
+        refuse_complex(np.result_type(result))
         if isinstance(result, bool):
             return np.result_type(*dtypes)
         return PYTHON_SCALARS[type(result)]

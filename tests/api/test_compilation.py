@@ -80,7 +80,6 @@ def test_each_type_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda x: x * 2.0, 1.5),
         (lambda x: x * 2.0, np.float32(1.5)),
         (lambda x: x * 2, 3),
-        (lambda x: x * 2j, 1.5j),
         (lambda x: x > 1, 3),
         (lambda x: x.sum(), X),
     ],
@@ -137,6 +136,34 @@ def test_keywords_defaults_and_static_arguments() -> None:
     assert compiled(x=2.0, exponent=3) == pytest.approx(power(2.0, exponent=3), rel=1e-15)
     assert compiled(2.0, exponent=3, name="") == pytest.approx(-power(2.0, exponent=3), rel=1e-15)
     assert compiled(2.0) == power(2.0)
+
+
+def test_static_arguments_that_there_are_not() -> None:
+    for static in ({"static_argnames": "size"}, {"static_argnums": 2}, {"static_argnums": (0, -3)}):
+        with pytest.raises(UserError, match=r"is none of the parameters of .*, which are x, n"):
+            s2s.jit(lambda x, n: x * n, **static)(1.0, 2)
+
+
+def test_integers_that_do_not_fit() -> None:
+    assert s2s.jit(lambda x: x - 1)(-(2**63) + 1) == -(2**63)
+    with pytest.raises(UserError, match=r"`x\[0\]` is 18446744073709551616, which does not fit"):
+        s2s.jit(lambda x: x[0] + 1)([2**64])
+
+
+def test_methods() -> None:
+    class Scale:
+        def __init__(self, by: float) -> None:
+            self.by = by
+
+        @s2s.jit
+        def apply(self, x: Any) -> Any:
+            return self.by * x
+
+    scale = Scale(2.0)
+    assert scale.apply(3.0) == scale.apply(3.0) == 6.0
+    scale.by = 4.0
+    assert scale.apply(3.0) == Scale.apply(scale, 3.0) == 12.0
+    assert s2s.grad(scale.apply)(3.0) == 4.0
 
 
 def test_masked_arrays_are_refused() -> None:

@@ -239,3 +239,29 @@ def test_in_place_operators_of_numbers_rebind():
 
     assert_agrees(fun, 0.7)
     assert_agrees(fun, np.float64(0.7))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "w * 1j",
+        "np.exp(1j * w).real",
+        "m.astype(complex)",
+        "m + np.ones(4, complex)",
+        "np.where(m > 0.0, 1j, m)",
+        "np.full(3, w + 0j)",
+        "np.zeros(4, dtype=complex) * w",
+    ],
+)
+def test_complex_numbers(text):
+    assert message(text) == (
+        "complex numbers are not supported yet; write the function on the real and imaginary parts"
+    )
+
+
+@pytest.mark.parametrize("order", ["K", "A"])
+def test_elements_in_the_order_of_memory(order):
+    reason = f"with order='{order}' is not supported: the order in memory is not known"
+    assert message(f"m.T.ravel('{order}')") == f"np.ravel {reason}"
+    assert message(f"m.flatten('{order}')") == f"np.ravel {reason}"
+    assert message(f"np.reshape(m, -1, '{order}')") == f"np.reshape {reason}"
