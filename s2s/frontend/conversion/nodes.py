@@ -74,6 +74,7 @@ class Place:
     """Whether that is so of those blocks only that neither yield nor jump."""
     global_names: frozenset[str] = frozenset()
     first_parameter: str | None = None
+    nonlocal_names: frozenset[str] = frozenset()
     is_block: bool = False
     """Whether it is in a block that has become a function."""
     is_nested: bool = False

@@ -3,98 +3,185 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LOOKS_AT_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec"})
+_YIELDS = (ast.Yield, ast.YieldFrom)
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node: those of `ast.iter_child_nodes` but for operators, in less time."""
+    found: list[ast.AST] = []
+    if node.__class__ in _LEAVES:
+        return found
+    for name, part in node.__dict__.items():
+        kind = part.__class__
+        if kind is list:
+            if name != "ops":
+                found += [part for part in part if part.__class__ not in _NO_NODES]
+        elif kind not in _NO_NODES and name not in _OPERATORS:
+            found.append(part)
+    return found
+
+
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.MatchSingleton})
+_NO_NODES = frozenset({int, str, type(None)})
+_OPERATORS = frozenset({"ctx", "op"})
+
+
+_bound: WeakKeyDictionary[ast.stmt, list[str]] = WeakKeyDictionary()
+"""The names that statements bind. It is asked for a statement and again for each in it."""
 
 
 def bound_names(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that statements bind in the scope in which they stand, in order."""
     found: dict[str, None] = {}
-
-    def visit(node: ast.AST, in_comprehension: bool) -> None:
-        match node:
-            case ast.Name(name, ast.Store() | ast.Del()) if not in_comprehension:
-                found[name] = None
-            case ast.NamedExpr(ast.Name(name), value):
-                found[name] = None
-                visit(value, in_comprehension)
-                return
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                found[name] = None
-                return
-            case ast.Lambda():
-                return
-            case ast.ExceptHandler(_, str(name)):
-                found[name] = None
-            case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
-                found[name] = None
-            case ast.MatchMapping(_, _, str(name)):
-                found[name] = None
-            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
-                for alias in aliases:
-                    found[alias.asname or alias.name.partition(".")[0]] = None
-            case _:
-                in_comprehension = in_comprehension or isinstance(node, _COMPREHENSIONS)
-        for child in ast.iter_child_nodes(node):
-            visit(child, in_comprehension)
-
     for node in nodes:
-        visit(node, False)
+        if isinstance(node, ast.stmt):
+            if node not in _bound:
+                names: dict[str, None] = {}
+                _bind(node, names, False)
+                _bound[node] = list(names)
+            found.update(dict.fromkeys(_bound[node]))
+        else:
+            _bind(node, found, False)
     return list(found)
 
 
-def in_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+def _bind(node: ast.AST, found: dict[str, None], in_comprehension: bool) -> None:
+    if isinstance(node, ast.Name):
+        if not in_comprehension and not isinstance(node.ctx, ast.Load):
+            found[node.id] = None
+        return
+    # Most expressions bind nothing themselves.
+    match node if node.__class__ in _BINDING else None:
+        case ast.NamedExpr(ast.Name(name), value):
+            found[name] = None
+            _bind(value, found, in_comprehension)
+            return
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+            found[name] = None
+            return
+        case ast.Lambda():
+            return
+        case ast.ExceptHandler(_, str(name)):
+            found[name] = None
+        case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
+            found[name] = None
+        case ast.MatchMapping(_, _, str(name)):
+            found[name] = None
+        case ast.Import(aliases) | ast.ImportFrom(_, aliases):
+            for alias in aliases:
+                found[alias.asname or alias.name.partition(".")[0]] = None
+        case _:
+            in_comprehension = in_comprehension or isinstance(node, _COMPREHENSIONS)
+    for child in _children(node):
+        if isinstance(child, ast.stmt):
+            found.update(dict.fromkeys(bound_names([child])))
+        else:
+            _bind(child, found, in_comprehension)
+
+
+_BINDING = frozenset(
+    {
+        *(ast.NamedExpr, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+        *(ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+        *(ast.Import, ast.ImportFrom),
+    }
+)
+
+
+def _in_scope(nodes: Iterable[ast.AST]) -> list[ast.AST]:
     """The nodes and what is in them, but for functions and classes that they define."""
-    for node in nodes:
-        yield node
+    found = list(nodes)
+    for node in found:  # which grows meanwhile
         if not isinstance(node, _SCOPES):
-            yield from in_scope(ast.iter_child_nodes(node))
+            found.extend(_children(node))
+    return found
 
 
-def declared(nodes: Iterable[ast.AST], kind: type[ast.Global | ast.Nonlocal]) -> set[str]:
-    """The names declared global, or nonlocal."""
-    return {name for node in in_scope(nodes) if isinstance(node, kind) for name in node.names}
+@dataclass
+class Features:
+    """What the statements of a function have that decides how they are converted."""
 
-
-def can_have_blocks(body: Sequence[ast.stmt]) -> bool:
-    """Whether parts of a function can be functions of their own: it is not asynchronous, and does
+    global_names: set[str] = field(default_factory=set[str])
+    nonlocal_names: set[str] = field(default_factory=set[str])
+    yields: bool = False
+    """Whether they give values of a generator."""
+    can_have_blocks: bool = True
+    """Whether parts of the function can be functions of their own: it is not asynchronous, and does
     not look at its own frame."""
-    for node in in_scope(body):
-        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
-            return False
-        if isinstance(node, ast.Name) and node.id in _LOOKS_AT_FRAME:
-            return False
-    return True
+
+
+_TELLING = frozenset({ast.Global, ast.Nonlocal, ast.Await, ast.AsyncFor, ast.AsyncWith, *_YIELDS})
+
+
+def features(body: Sequence[ast.stmt]) -> Features:
+    """The features of a function's statements."""
+    found = Features()
+    for node in _in_scope(body):
+        if isinstance(node, ast.Name):
+            if node.id in _LOOKS_AT_FRAME:
+                found.can_have_blocks = False
+            continue
+        match node if node.__class__ in _TELLING else None:
+            case ast.Global(names):
+                found.global_names.update(names)
+            case ast.Nonlocal(names):
+                found.nonlocal_names.update(names)
+            case ast.Await() | ast.AsyncFor() | ast.AsyncWith():
+                found.can_have_blocks = False
+            case ast.Yield() | ast.YieldFrom():
+                found.yields = True
+            case _:
+                pass
+    return found
 
 
 def yields(*nodes: ast.AST) -> bool:
     """Whether statements give values of a generator."""
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in in_scope(nodes))
+    return any(isinstance(node, _YIELDS) for node in _in_scope(nodes))
 
 
 def binds(*nodes: ast.expr) -> bool:
     """Whether an expression binds a name, or gives values of a generator."""
-    kinds = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
-    return any(isinstance(node, kinds) for node in in_scope(nodes))
+    kinds = (ast.NamedExpr, *_YIELDS, ast.Await)
+    return any(isinstance(node, kinds) for node in _in_scope(nodes))
 
 
 def jumps(statement: ast.stmt) -> bool:
     """Whether a statement may leave the block in which it stands: by `return`, or by `break` or
     `continue` of a loop around it."""
+    return _jumps(statement, False)
 
-    def visit(node: ast.AST, in_loop: bool) -> bool:
-        if isinstance(node, ast.Return):
-            return True
-        if isinstance(node, (ast.Break, ast.Continue)):
-            return not in_loop
-        if isinstance(node, (*_SCOPES, ast.expr)):
-            return False
-        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
-            inside = any(visit(part, True) for part in node.body)
-            return inside or any(visit(part, in_loop) for part in node.orelse)
-        return any(visit(part, in_loop) for part in ast.iter_child_nodes(node))
 
-    return visit(statement, False)
+def _jumps(node: ast.AST, in_loop: bool) -> bool:
+    kind = node.__class__
+    if kind is ast.Return:
+        return True
+    if kind is ast.Break or kind is ast.Continue:
+        return not in_loop
+    if kind not in _COMPOUND:
+        return False
+    inside = in_loop or kind in _LOOPS
+    for name in _BLOCKS:
+        is_inside = inside if name == "body" else in_loop
+        for part in getattr(node, name, ()):
+            if _jumps(part, is_inside):
+                return True
+    return False
+
+
+_LOOPS = frozenset({ast.For, ast.While, ast.AsyncFor})
+_COMPOUND = frozenset(
+    {
+        *(ast.If, *_LOOPS, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match),
+        *(ast.ExceptHandler, ast.match_case),
+    }
+)
+"""What has blocks of statements of the same function."""
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")

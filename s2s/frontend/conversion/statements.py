@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from s2s.frontend.conversion.blocks import Blocks
 from s2s.frontend.conversion.expressions import OPERATORS
 from s2s.frontend.conversion.nodes import HOOK, Place, named_parameters, placed
-from s2s.frontend.conversion.scopes import bound_names, can_have_blocks, declared, yields
+from s2s.frontend.conversion.scopes import bound_names, features
 from s2s.frontend.sources import parameter_names
 
 Block = Callable[[Sequence[ast.stmt]], "list[ast.stmt]"]
@@ -59,7 +59,7 @@ class Statements(Blocks):
         """What makes the names that blocks bind those of the function: its declarations, and an
         assignment that never runs."""
         first: list[ast.stmt] = []
-        outer_names = declared(statements, ast.Nonlocal)
+        outer_names = self.place.nonlocal_names
         if self.place.global_names:
             first.append(placed(ast.Global(sorted(self.place.global_names)), node))
             self.outside[-1].update(self.place.global_names)
@@ -342,11 +342,13 @@ class Statements(Blocks):
 
 def _place(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Place:
     names = parameter_names(node.args)
+    found = features(node.body)
     return Place(
-        isinstance(node, ast.FunctionDef) and can_have_blocks(node.body),
-        yields(*node.body),
-        frozenset(declared(node.body, ast.Global)),
+        isinstance(node, ast.FunctionDef) and found.can_have_blocks,
+        found.yields,
+        frozenset(found.global_names),
         names[0] if names else None,
+        frozenset(found.nonlocal_names),
     )
 
 
