@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from s2s.api.parameters import and_list
-from s2s.api.tracing import trace
+from s2s.api.tracing import definition, trace
 from s2s.api.transformed import Arguments, Transformed, function_name
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType
@@ -72,7 +72,10 @@ class Vmap(Transformed):
             for leaf, axis in zip(flatten(arguments[name])[0], axes[name], strict=True)
             if isinstance(leaf, ShapedArray)
         ]
-        out_axes = self._out_axes(traced, len(traced.closed.out_avals))
+        out_axes = [
+            *self._out_axes(traced, traced.result.num_leaves),
+            *self._left_axes(traced, flat_axes),
+        ]
         try:
             closed, _ = vmap_pass(traced.closed, size, flat_axes, out_axes)
         except ValueError as error:
@@ -113,13 +116,28 @@ class Vmap(Transformed):
         }
 
     def _out_axes(self, traced: Traced, count: int) -> list[BatchAxis]:
-        example = unflatten(traced.result, traced.closed.out_avals)
-        axes = axis_of_each_leaf(self.out_axes, example, "out_axes")
-        assert len(axes) == count
+        avals = traced.closed.out_avals[:count]
+        axes = axis_of_each_leaf(self.out_axes, unflatten(traced.result, avals), "out_axes")
         return [
             None if axis is None else axis % (aval.ndim + 1)
-            for axis, aval in zip(axes, traced.closed.out_avals, strict=True)
+            for axis, aval in zip(axes, avals, strict=True)
         ]
+
+    def _left_axes(self, traced: Traced, axes: Sequence[BatchAxis]) -> list[BatchAxis]:
+        """The axes of what is left in the arguments: those of the arguments."""
+        names = [parameter.name for parameter in traced.parameters]
+        slices = dict(zip(names, traced.parameter_slices(), strict=True))
+        places = [slices[left.parameter].start + left.leaf for left in traced.left]
+        found: list[BatchAxis] = [axes[place] for place in places]
+        for axis, left in zip(found, traced.left, strict=True):
+            if axis is None:
+                raise UserError(
+                    f"vmap of `{function_name(self.fun)}` with --keep-mutation: the function "
+                    f"changes `{left.parameter}`, which is the same for all examples. Map it too, "
+                    "or work on a copy.",
+                    definition(traced),
+                )
+        return found
 
     def describe(self, traced: Traced) -> str:
         mapped = [

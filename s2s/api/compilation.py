@@ -329,7 +329,9 @@ def jit(
     Returns:
         A function of NumPy arrays and numbers that returns NumPy arrays, which cannot be written
         to, and numbers. What it computes may differ from NumPy's in the last bits. What the
-        function reads besides its arguments, such as globals, is read when it is compiled.
+        function reads besides its arguments, such as globals, is read when it is compiled. XLA's
+        arrays lie in row-major order, whatever the order of those that they are copied from: what
+        the function reshapes and then changes, it changes as NumPy changes an array in that order.
     """
     if fun is None:
         return functools.partial(

@@ -115,12 +115,13 @@ def trace_gradient(of: ValueAndGrad, arguments: Arguments) -> Traced:
             f"{what} needs a floating-point value, but it returns {out_avals[0]}.",
             definition(traced),
         )
+    num_results = result.num_leaves
     with_cotangent = [index == 0 for index in range(len(out_avals))]
     closed, _ = vjp_pass(traced.closed, active, with_cotangent)
     one = Literal(out_avals[0].dtype.type(1), ShapedArray((), out_avals[0].dtype))
     closed = fix_inputs(closed, [one])
     grads = list(range(len(out_avals), len(closed.out_avals)))
-    auxes = list(range(1, len(out_avals)))
+    auxes = list(range(1, num_results))
     gradient = structure_of(view.parameters, positions, isinstance(of.argnums, (int, str)))
     grads = _in_order(view, positions, grads)
     parts: list[tuple[TreeDef, list[int]]] = [(gradient, grads)]
@@ -130,9 +131,10 @@ def trace_gradient(of: ValueAndGrad, arguments: Arguments) -> Traced:
     elif aux is not None:
         parts = [*parts, (aux, auxes)]
     trees = tuple(tree for tree, _ in parts)
+    order = [index for _, indices in parts for index in indices]
     return dataclasses.replace(
         traced,
-        closed=reordered(closed, [index for _, indices in parts for index in indices]),
+        closed=reordered(closed, [*order, *range(num_results, len(out_avals))]),
         result=trees[0] if len(trees) == 1 else tuple_of(*trees),
     )
 

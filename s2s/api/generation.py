@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import s2s
 from s2s.api.tracing import argument_types_of, trace
 from s2s.api.transformed import Arguments, Transformed, function_name, signature
 from s2s.frontend.argument_types.generalise import generalise
+from s2s.frontend.options import choices, choosing
 from s2s.frontend.traced import Traced
 from s2s.ir.assumptions import assumptions
 from s2s.ir.jaxpr import ClosedJaxpr
@@ -64,6 +65,10 @@ def describe(
     else:
         summary = f"`{function_name(fun)}`, traced."
     function = traced.function
+    users = fun
+    while isinstance(users, Transformed):
+        users = users.fun
+    own = signature(users).parameters
     return Description(
         name=name or function_name(fun),
         parameters=traced.parameters,
@@ -75,20 +80,35 @@ def describe(
         command=tuple(command),
         version=s2s.__version__,
         minimum={**traced.minimum, **assumptions().minimum},
-        notes={x: f"left as it is, though `{function.name}` changes it" for x in function.changes},
+        left=traced.left,
+        in_order=traced.in_order,
+        added=tuple(p.name for p in traced.parameters if p.name not in own),
+        changes=function.changes,
+        notes={change.parameter: _note(traced, change.parameter) for change in function.changes},
     )
 
 
-def source(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+def _note(traced: Traced, parameter: str) -> str:
+    """What is said of a parameter that the user's function changes."""
+    name = traced.function.name
+    if any(left.parameter == parameter for left in traced.left):
+        return f"changed as `{name}` changes it"
+    return f"left as it is, though `{name}` changes it"
+
+
+def source(fun: Callable[..., Any], *args: Any, keep_mutation: bool = False, **kwargs: Any) -> str:
     """The text of the standalone module that s2s writes for a function.
 
     Args:
         fun: a transformed function such as `grad(loss)`, or a user's own.
         args, kwargs: an example of its arguments. Their sizes are generalised: the module works
             for all sizes of the axes that the function does not need to be of one size.
+        keep_mutation: whether the module's function changes those arguments that the user's
+            function changes, as it does; by default no argument is written to.
 
     Returns:
         A Python module, as `s2s grad ... -o` writes it.
     """
     arguments, _ = argument_types_of(signature(fun), args, kwargs)
-    return generalise(arguments, arguments, lambda types: generate(fun, types).text)
+    with choosing(replace(choices(), keep_mutation=keep_mutation)):
+        return generalise(arguments, arguments, lambda types: generate(fun, types).text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -14,6 +15,7 @@ from s2s.api.transformed import Arguments, Transformed
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.call import trace_call
+from s2s.frontend.options import choices, choosing
 from s2s.frontend.traced import Traced
 from s2s.ir.dtypes import SHORT_NAMES, refused
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray, Source
@@ -39,7 +41,9 @@ def call(transformed: Transformed, args: Sequence[Any], kwargs: Mapping[str, Any
     key = _cache_key(arguments)
     found = transformed.compiled.get(key)
     if found is None:
-        found = transformed.compiled[key] = _compile(transformed.trace(arguments))
+        # Called, it returns what it computes, and leaves its arguments as they are.
+        with choosing(dataclasses.replace(choices(), keep_mutation=False)):
+            found = transformed.compiled[key] = _compile(transformed.trace(arguments))
     run, result = found
     return unflatten(result, run(*leaves))
 
@@ -47,7 +51,24 @@ def call(transformed: Transformed, args: Sequence[Any], kwargs: Mapping[str, Any
 def _compile(traced: Traced) -> tuple[Callable[..., Any], TreeDef]:
     from s2s_codegen.numpy_source import compile_jaxpr
 
-    return compile_jaxpr(optimise(traced.closed)), traced.result
+    run = compile_jaxpr(optimise(traced.closed))
+    if not traced.in_order:
+        return run, traced.result
+    names = [parameter.name for parameter in traced.parameters]
+    starts = {n: s.start for n, s in zip(names, traced.parameter_slices(), strict=True)}
+
+    def checked(*leaves: Any) -> list[Any]:
+        for needed in traced.in_order:
+            leaf = leaves[starts[needed.parameter] + needed.leaf]
+            if not (leaf if needed.itself else np.empty_like(leaf)).flags.c_contiguous:
+                raise ValueError(
+                    f"`{traced.function.name}` reshapes and changes "
+                    f"{'' if needed.itself else 'what it computes from '}{needed.parameter}, which "
+                    "must lie in row-major order"
+                )
+        return run(*leaves)
+
+    return checked, traced.result
 
 
 def optimised_for_xla(traced: Traced) -> ClosedJaxpr:

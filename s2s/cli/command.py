@@ -40,6 +40,8 @@ def command_words(options: Options) -> tuple[str, ...]:
         words.append("--unroll")
     if options.keep_prints:
         words.append("--keep-prints")
+    if options.keep_mutation:
+        words.append("--keep-mutation")
     if options.stablehlo is not None:
         words += ["--stablehlo", portable_path(options.stablehlo)]
     if options.output is not None:

@@ -59,6 +59,7 @@ class Options(argparse.Namespace):
     has_aux: bool = False
     unroll: bool = False
     keep_prints: bool = False
+    keep_mutation: bool = False
     name: str | None = None
     force: bool = False
     check: bool = False
@@ -95,6 +96,10 @@ def parse(arguments: Sequence[str]) -> Options:
     for_xla = options.stablehlo is not None or options.target_form == "xla"
     if options.command == "compile-artifact":
         return options
+    if for_xla and options.keep_mutation:
+        parser.error(
+            "--keep-mutation is of NumPy modules: XLA's arrays are copies, and stay as they are"
+        )
     if not for_xla and (options.dims or options.stablehlo_version):
         parser.error("--dims and --stablehlo-version are of an artifact; give it by --stablehlo")
     if options.mesh is None and options.shard is not None:
@@ -257,6 +262,11 @@ def _add_common(command: argparse.ArgumentParser) -> None:
         "--keep-prints",
         action="store_true",
         help="let the generated function print what yours prints",
+    )
+    output.add_argument(
+        "--keep-mutation",
+        action="store_true",
+        help="let the generated function change those arguments that yours changes",
     )
     output.add_argument(
         "-o", "--output", metavar="OUT.py", help="the file to write (standard output)"

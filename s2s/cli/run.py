@@ -78,7 +78,11 @@ def run(options: Options) -> int:
         artifacts.check_replaceable(artifact_path)
     progress = Progress()
     # What the user's code prints is not part of the module.
-    chosen = Choices(keep_prints=options.keep_prints, unroll=options.unroll)
+    chosen = Choices(
+        keep_prints=options.keep_prints,
+        keep_mutation=options.keep_mutation,
+        unroll=options.unroll,
+    )
     with progress.shown(), contextlib.redirect_stdout(sys.stderr), choosing(chosen):
         progress.step(f"loading {options.target}")
         fun = _function(options)
@@ -199,7 +203,14 @@ def _verified(
     name = _name(fun, options)
     types = {parameter.name: parameter.type for parameter in module.traced.parameters}
     example = found.values if are_of_types(found.values, types) else None
-    report = verify(fun, _generated(text, name), types, module.traced.minimum, example)
+    report = verify(
+        fun,
+        _generated(text, name),
+        types,
+        module.traced.minimum,
+        example,
+        changes=tuple({left.parameter for left in module.traced.left}),
+    )
     return _line(name, report)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +26,11 @@ from s2s.control.bodies import (
 )
 from s2s.control.branch_split import Shared, split_callee
 from s2s.control.higher_order import HigherOrder, has_effects, per_jaxpr
+from s2s.control.sums import with_added, with_results, with_sums_inside
 from s2s.control.tidy import Operands, Source, identity, rebuilt
 from s2s.ir.dims import Size, require_same
 from s2s.ir.dtypes import BOOL
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import BatchAxis, Linear, PartialEval, Primitive, Producer, Value, Zero
 from s2s.primitives.core import (
     convert_element_type,
@@ -224,6 +225,18 @@ class Cond(HigherOrder):
 
     # -- tidying --------------------------------------------------------------------------------
 
+    def adding_to(
+        self,
+        start: Atom,
+        place: int,
+        eqn: JaxprEqn,
+        total: JaxprEqn,
+        producers: Mapping[Var, JaxprEqn],
+    ) -> JaxprEqn:
+        cond = Cond(tuple(with_added(branch, place, total) for branch in self.branches))
+        outvars = with_results(eqn, place, total)
+        return JaxprEqn(cond, [*eqn.invars, start], outvars, eqn.source, eqn.phase)
+
     def dce(self, eqn: JaxprEqn, used: Sequence[bool]) -> JaxprEqn:
         flags = tuple(used)
         branches = [dce_of(branch, flags) for branch in self.branches]
@@ -250,7 +263,7 @@ class Cond(HigherOrder):
         result."""
         if is_number(args[0]):
             return inline(tidy(self.branches[int(number(args[0]))]), *args[1:])
-        branches = [tidy(branch) for branch in self.branches]
+        branches = [tidy(with_sums_inside(branch)) for branch in self.branches]
         given = Operands(producer)
         rebuilt_branches: list[tuple[ClosedJaxpr, dict[Var, Source]]] = []
         for branch in branches:

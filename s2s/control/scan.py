@@ -27,13 +27,14 @@ from s2s.control.bodies import (
 from s2s.control.higher_order import HigherOrder, per_jaxpr
 from s2s.control.loop_split import Loop, LoopOperands, split_loop
 from s2s.control.splitting import transpose_by_splitting
+from s2s.control.sums import accumulates, is_zero, with_results
 from s2s.control.tidy_loops import tidied_scan
 from s2s.ir.dims import Size, require_same
-from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, ShapedArray, Var
 from s2s.passes.names import cotangent_name
 from s2s.primitive import BatchAxis, Linear, PartialEval, Producer, Value, Zero
 from s2s.primitives.core import instantiate, move_batch_axis
-from s2s.primitives.families import add_any
+from s2s.primitives.families import AddAny, add_any
 from s2s.primitives.reductions import reduce_max
 from s2s.trace import aval, bind, evaluate, inline, make, named, phase
 
@@ -103,6 +104,26 @@ class Scan(HigherOrder):
     def refuse(self, avals: Sequence[ShapedArray]) -> NoReturn:
         """Raise the error for operands that do not fit the body."""
         raise TypeError(f"scan over {list(avals)} of a body that takes {self.jaxpr.in_avals}")
+
+    def adding_to(
+        self,
+        start: Atom,
+        place: int,
+        eqn: JaxprEqn,
+        total: JaxprEqn,
+        producers: Mapping[Var, JaxprEqn],
+    ) -> JaxprEqn | None:
+        # A loop that sums from zero on begins with the other sum.
+        if place >= self.num_carry or not isinstance(total.primitive, AddAny):
+            return None
+        body = self.jaxpr.jaxpr
+        position = int(self.counted) + self.num_consts + place
+        carried = body.invars[self.num_consts + place]
+        sums = accumulates(body, carried, body.outvars[place])
+        if not sums or not is_zero(eqn.invars[position], producers):
+            return None
+        invars = [start if i == position else atom for i, atom in enumerate(eqn.invars)]
+        return JaxprEqn(self, invars, with_results(eqn, place, total), eqn.source, eqn.phase)
 
     # -- meaning --------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from s2s.control.bodies import split_at
 from s2s.control.loop_split import counters
 from s2s.control.settled import Settled, settled
+from s2s.control.sums import with_sums_inside
 from s2s.control.tidy import Operands, Source, hoisted, rebuilt, repeated, with_sums_placed
 from s2s.ir.dims import Dim, Size, same_size
 from s2s.ir.dtypes import INT64
@@ -34,7 +35,7 @@ def tidied_scan(
     if same_size(scan.length, 0):
         empty = [full((0, *y.shape), 0, y.dtype) for y in scan.jaxpr.out_avals[len(carry) :]]
         return [*carry, *empty]
-    body = with_sums_placed(tidy(with_sums_placed(scan.jaxpr)))
+    body = with_sums_placed(tidy(with_sums_placed(with_sums_inside(scan.jaxpr))))
     const_vars, carry_vars, xs_vars = split_at(body.jaxpr.invars, len(consts), len(carry))[:3]
     carry_outs, y_outs = split_at(body.jaxpr.outvars, len(carry))
 

@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import itertools
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -26,13 +26,17 @@ from s2s.frontend.callables import innermost_function, short_name, signature_of
 from s2s.frontend.control_flow.growing import with_lists
 from s2s.frontend.control_flow.identity import pairs_of_a_trace
 from s2s.frontend.control_flow.state import reasons
+from s2s.frontend.left import changes_of
 from s2s.frontend.located import located
+from s2s.frontend.options import choices
 from s2s.frontend.own_arrays import OwnArrays, TraceAgain, own_arrays
 from s2s.frontend.randomness import Generators
 from s2s.frontend.sources import lines_of, shown_path
 from s2s.frontend.traced import (
     NO_DEFAULT,
     FunctionInfo,
+    InOrder,
+    Left,
     Parameter,
     Traced,
     fill,
@@ -43,6 +47,7 @@ from s2s.ir.assumptions import DEFAULT, Assumptions, assuming, assumptions
 from s2s.ir.dims import Dim
 from s2s.ir.dtypes import COMPLEX, PYTHON_SCALARS, SHORT_NAMES, DType
 from s2s.ir.jaxpr import Source, Var
+from s2s.numpy import writing
 from s2s.numpy.selection import Selected, needs_count
 from s2s.primitive import Value
 from s2s.trace import Tracer, builder_in_force, make
@@ -77,21 +82,31 @@ def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTy
     parameters = _parameters(function, arguments)
     avals = [leaf for parameter in parameters for leaf in parameter.leaves]
     watch = leaks.Watch()
+    line = definition_line(function)
     result: list[TreeDef] = []
-    changes: list[str] = []
+    left: list[Left] = []
+    inputs: list[Var] = []
+    is_outermost = builder_in_force() is None
 
     def flat(*values: Value) -> Sequence[Value]:
         watch.builder = builder_in_force()
         given = [value.variable for value in values]
-        args, kwargs = _arguments(parameters, values)
+        inputs.extend(given)
+        arguments = _filled(parameters, values)
+        args, kwargs = _arguments(parameters, arguments)
         found = dispatch.call(function, *args, **kwargs)
         leaves, structure = flatten(with_lists(found, definition_line(function)))
         result.append(structure)
-        changes.extend(_changed_parameters(parameters, given, values))
         for leaf, path in zip(leaves, leaf_paths(structure), strict=True):
             if not _is_value(leaf):
                 raise UserError(_no_result(leaf, path), definition_line(function))
-        return [lax.dim_as_value(leaf) if isinstance(leaf, Dim) else leaf for leaf in leaves]
+        keeps = is_outermost and choices().keep_mutation
+        kept: list[Value] = []
+        for change, value in changes_of(parameters, arguments, given, values, keeps, line):
+            left.append(change)
+            kept.extend([value] if keeps else [])
+        outputs = [lax.dim_as_value(leaf) if isinstance(leaf, Dim) else leaf for leaf in leaves]
+        return [*outputs, *kept]
 
     with _tracing(watch):
         with pairs_of_a_trace():
@@ -99,24 +114,26 @@ def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTy
         watch.builder = None
         watch.check()
         minimum = dict(assumptions().minimum)
-    info = dataclasses.replace(information(function), changes=tuple(changes))
-    return Traced(closed, tuple(parameters), result[0], info, minimum)
-
-
-def _changed_parameters(
-    parameters: Sequence[Parameter], given: Sequence[Var], values: Sequence[Value]
-) -> Iterator[str]:
-    """The parameters whose arrays have other elements than those that were given."""
-    start = 0
-    for parameter in parameters:
-        stop = start + len(parameter.leaves)
-        pairs = zip(given[start:stop], values[start:stop], strict=True)
-        if any(value.variable is not var for var, value in pairs):
-            yield parameter.name
-        start = stop
+        places = [(p.name, leaf) for p in parameters for leaf in range(len(p.leaves))]
+        in_order = tuple(
+            InOrder(*place, itself)
+            for place, var in zip(places, inputs, strict=True)
+            for itself in (True, False)
+            if (var, itself) in assumptions().in_order
+        )
+    info = dataclasses.replace(information(function), changes=tuple(left))
+    kept = tuple(left) if is_outermost and choices().keep_mutation else ()
+    return Traced(closed, tuple(parameters), result[0], info, minimum, in_order, kept)
 
 
 user_functions.calling[0] = dispatch.call
+
+
+def _loop_over(step: Callable[[Value, Any], Value], start: Value, rows: Any) -> Value:
+    return lax.scan(lambda x, row: (step(x, row), ()), start, rows)[0]
+
+
+writing.loop_over[0] = _loop_over
 
 
 def call_user(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -183,17 +200,24 @@ def _parameters(
     return found
 
 
-def _arguments(
-    parameters: Sequence[Parameter], values: Sequence[Value]
-) -> tuple[list[Any], dict[str, Any]]:
-    """Positional and keyword arguments of the call, from its traced values."""
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
+def _filled(parameters: Sequence[Parameter], values: Sequence[Value]) -> list[Any]:
+    """The argument for each parameter, from the traced values."""
+    found: list[Any] = []
     start = 0
     for parameter in parameters:
         stop = start + len(parameter.leaves)
-        value = fill(parameter.type, values[start:stop])
+        found.append(fill(parameter.type, values[start:stop]))
         start = stop
+    return found
+
+
+def _arguments(
+    parameters: Sequence[Parameter], arguments: Sequence[Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Positional and keyword arguments of the call."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for parameter, value in zip(parameters, arguments, strict=True):
         match parameter.kind:
             case inspect.Parameter.VAR_POSITIONAL:
                 args.extend(value)

@@ -14,6 +14,8 @@ class Choices:
 
     keep_prints: bool = False
     """Whether the generated function prints what the user's prints."""
+    keep_mutation: bool = False
+    """Whether the generated function changes the arguments that the user's changes."""
     unroll: bool = False
     """Whether all loops of known length are written out step by step."""
 

@@ -85,6 +85,29 @@ def full_leaf_names(parameter: Parameter) -> list[str]:
 
 
 @dataclass(frozen=True)
+class Left:
+    """A traced value of an argument that is another one when the function returns."""
+
+    parameter: str
+    leaf: int
+    """Which of the parameter's traced values it is."""
+    is_rebound: bool
+    """Whether its container has something else in its place, instead of an array changed in
+    place."""
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """An array in an argument that must lie in row-major order."""
+
+    parameter: str
+    leaf: int
+    """Which of the parameter's traced values it is."""
+    itself: bool
+    """Whether it must do so itself, or else what NumPy computes from it, element by element."""
+
+
+@dataclass(frozen=True)
 class FunctionInfo:
     """The user's function: where it stands and what it says about itself."""
 
@@ -94,8 +117,8 @@ class FunctionInfo:
     doc: str
     digest: str
     """A hash of the source of the user's file, to tell whether a generated module is stale."""
-    changes: tuple[str, ...] = ()
-    """The parameters whose arrays it changes in place."""
+    changes: tuple[Left, ...] = ()
+    """What it changes in its arguments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +126,7 @@ class Traced:
     """A function from flat values to flat values, with the shape that users see.
 
     The inputs of `closed` are the traced values of all parameters in order; its outputs are the
-    leaves of `result`.
+    leaves of `result`, and then what is left in the arguments.
     """
 
     closed: ClosedJaxpr
@@ -112,6 +135,10 @@ class Traced:
     function: FunctionInfo
     minimum: dict[str, int] = field(default_factory=dict[str, int])
     """Lower bounds of named dimensions that were taken for granted."""
+    in_order: tuple[InOrder, ...] = ()
+    """The arrays in the arguments that were taken to lie in row-major order."""
+    left: tuple[Left, ...] = ()
+    """What the function leaves in its arguments, if that is kept: the last outputs of `closed`."""
 
     def parameter_slices(self) -> list[slice]:
         """For each parameter, which inputs of the jaxpr are its traced values."""

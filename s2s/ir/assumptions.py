@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from s2s.ir.dims import Dim
+    from s2s.ir.jaxpr import Var
 
 
 class UndecidedDimension(Exception):
@@ -38,6 +39,10 @@ class Assumptions:
     """
 
     minimum: dict[str, int] = field(default_factory=dict[str, int])
+    in_order: set[tuple[Var, bool]] = field(default_factory=set[tuple["Var", bool]])
+    """The inputs of the trace that are taken to lie in row-major order, which decides whether NumPy
+    gives a view or a copy; the generated function checks it. With True they must do so themselves,
+    with False it is enough that what NumPy computes from them does."""
 
     def decide(self, question: str, difference: Dim) -> bool:
         """Whether `difference` is zero, asked when neither answer holds for all sizes."""

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from s2s.ir.assumptions import assumptions
 from s2s.ir.dims import Dim, Shape, Size, UndecidedDimension, number_of_size
 from s2s.ir.dtypes import DType
 from s2s.ir.jaxpr import Literal, Var
@@ -21,10 +22,11 @@ from s2s.numpy.operators import Operators
 from s2s.numpy.promotion import convert, element_type
 from s2s.numpy.registry import COUNTERPARTS, Counterpart, mistake, public_name
 from s2s.numpy.views import (
+    InOrder,
     Steps,
     followed_by,
+    in_order_for_view,
     is_repeated,
-    is_surely_view,
     read,
     steps_between,
     written,
@@ -434,13 +436,15 @@ def is_changeable(value: Any) -> bool:
 class View(TracedArray):
     """An array that shares its elements with another, its `owner`, which is no view itself."""
 
-    __slots__ = ("_builder", "_seen", "_variable", "owner", "refused", "steps")
+    __slots__ = ("_builder", "_seen", "_variable", "in_order", "owner", "refused", "steps")
 
     def __init__(self, owner: TracedArray, steps: Steps, part: Tracer, refused: str) -> None:
         self.owner = owner
         self.steps = steps
         self.refused = refused
         """Why it cannot be written to, nor read again once the owner was changed, if so."""
+        self.in_order: InOrder = set()
+        """What must lie in row-major order for it to be a view."""
         self._seen: Var = owner.variable
         self._builder = part.builder
         self._variable = part.variable
@@ -464,6 +468,7 @@ class View(TracedArray):
             return
         if self.refused == _UNCERTAIN:
             raise mistake(_UNCERTAIN)
+        assumptions().in_order.update(self.in_order)
         home = self.owner.builder
         with appending_to(home):
             part = read(tracer_of(home, now), self.steps)
@@ -478,6 +483,7 @@ class View(TracedArray):
     def target(self, steps: Steps) -> tuple[TracedArray, Steps]:
         if self.refused:
             raise mistake(self.refused)
+        assumptions().in_order.update(self.in_order)
         return self.owner, followed_by(self.steps, steps)
 
     def assign(self, value: Value) -> None:
@@ -520,12 +526,15 @@ def view(result: Any, base: Any, is_writable: bool = True) -> Any:
     refused = "" if is_writable and not is_repeated(steps) else _READ_ONLY
     owner = base.owner if isinstance(base, View) else base
     before = base.steps if isinstance(base, View) else ()
-    if not is_surely_view(owner.original, before, steps):
+    in_order = in_order_for_view(owner.original, before, steps)
+    if in_order is None:
         refused = _UNCERTAIN
+    found = View(owner, followed_by(before, steps), result, refused)
+    found.in_order = in_order or set()
     if isinstance(base, View):
-        refused = base.refused or refused
-        base, steps = base.owner, followed_by(base.steps, steps)
-    return View(base, steps, result, refused)
+        found.refused = base.refused or refused
+        found.in_order = base.in_order | found.in_order
+    return found
 
 
 def _has_own_ufuncs(value: object) -> bool:

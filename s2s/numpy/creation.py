@@ -28,7 +28,8 @@ from s2s.numpy.rounding import floor
 from s2s.numpy.shaping import moveaxis, require_row_major, with_axes
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
-from s2s.trace import Tracer
+from s2s.primitives.identity import Copy
+from s2s.trace import Tracer, bind
 
 # -- filled ----------------------------------------------------------------------------------------
 
@@ -128,7 +129,7 @@ def array(
     if rank < ndmin:
         value = with_axes(value, tuple(range(ndmin - rank)))
     if copy and value is object and isinstance(value, Tracer):
-        return lax.copy(value)
+        return bind(Copy(in_order=False), value)
     return value
 
 

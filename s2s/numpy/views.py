@@ -22,6 +22,7 @@ from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape, Transpose
 from s2s.primitives.creation import Iota
 from s2s.primitives.families import Elementwise
+from s2s.primitives.identity import Copy
 from s2s.primitives.index_layout import are_distinct
 from s2s.primitives.indexing import Gather, Scatter
 from s2s.primitives.joining import Concatenate, Stack
@@ -265,22 +266,31 @@ def is_repeated(steps: Steps) -> bool:
 # -- what NumPy copies ----------------------------------------------------------------------------
 
 
-def is_surely_view(array: Tracer, before: Steps, steps: Steps) -> bool:
-    """Whether NumPy takes `steps` without copying from what `before` leads to from an array.
+InOrder: TypeAlias = "set[tuple[Var, bool]]"
+"""Inputs of the trace that must lie in row-major order: themselves, or else what NumPy computes
+from them, which has their axes in the same order in memory."""
+
+
+def in_order_for_view(array: Tracer, before: Steps, steps: Steps) -> InOrder | None:
+    """What must lie in row-major order, so that NumPy takes `steps` without copying from what
+    `before` leads to from an array; None if it may copy all the same.
 
     A reshape copies an array whose elements do not lie at equal distances in row-major order.
     """
     if not any(isinstance(step.primitive, Reshape) for step in steps):
-        return True
-    in_order = lies_in_order(array)
+        return set()
+    inputs = inputs_in_order(array)
+    in_order, needed = inputs is not None, False
     for step in (*before, *steps):
         primitive = step.primitive
         old, new = _longer(step.operand), _longer(step.result)
         in_order = in_order or len(old) <= 1
-        if isinstance(primitive, Reshape) and not in_order and not same_shape(old, new):
-            return False
+        if isinstance(primitive, Reshape) and not same_shape(old, new):
+            if not in_order:
+                return None
+            needed = True
         in_order = in_order and _stays_in_order(primitive, step.operand)
-    return True
+    return inputs if needed and inputs is not None else set()
 
 
 def _longer(x: ShapedArray) -> Shape:
@@ -297,22 +307,28 @@ def _stays_in_order(primitive: Primitive, x: ShapedArray) -> bool:
     return isinstance(primitive, (BroadcastInDim, Reshape, Squeeze))
 
 
-def lies_in_order(array: Tracer) -> bool:
-    """Whether an array surely lies in row-major order in memory, as new arrays and arguments do."""
-    builder, pending = array.builder, [array.variable]
-    seen: set[Var] = set()
+def inputs_in_order(array: Tracer) -> InOrder | None:
+    """What must lie in row-major order in memory for an array to do so, as new arrays do; None if
+    it may lie otherwise."""
+    builder, pending = array.builder, [(array.variable, True)]
+    inputs: InOrder = set()
+    seen: InOrder = set()
     while pending:
-        var = pending.pop()
+        var, itself = pending.pop()
         eqn = builder.producer(tracer_of(builder, var))
-        if eqn is None or var in seen or len(var.aval.shape) <= 1:
+        if (var, itself) in seen or len(var.aval.shape) <= 1:
             continue
-        seen.add(var)
-        if isinstance(eqn.primitive, (UpdateSlice, Scatter)):
-            pending.extend(atom for atom in eqn.invars[:1] if isinstance(atom, Var))
+        seen.add((var, itself))
+        if eqn is None:
+            inputs.add((var, itself))
+        elif isinstance(eqn.primitive, (UpdateSlice, Scatter)):
+            pending.extend((atom, itself) for atom in eqn.invars[:1] if isinstance(atom, Var))
+        elif isinstance(eqn.primitive, Copy) and eqn.primitive.in_order:
+            continue
         elif isinstance(eqn.primitive, (Concatenate, ConvertElementType, Elementwise, Stack)):
-            pending.extend(atom for atom in eqn.invars if isinstance(atom, Var))
+            pending.extend((atom, False) for atom in eqn.invars if isinstance(atom, Var))
         elif not isinstance(eqn.primitive, (BroadcastInDim, DotGeneral, Iota)):
-            return False
+            return None
         elif isinstance(eqn.primitive, BroadcastInDim) and eqn.invars[0].aval.shape:
-            return False
-    return True
+            return None
+    return inputs

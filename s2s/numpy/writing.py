@@ -11,6 +11,7 @@ from s2s.ir.dims import same_shape
 from s2s.numpy import indexing
 from s2s.numpy.arguments import as_axis, shape_text
 from s2s.numpy.arithmetic import negative
+from s2s.numpy.broadcasting import common_shape, stretched
 from s2s.numpy.creation import counted
 from s2s.numpy.mutation import assign_result, fitted, require_traced, set_item
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, operand, shape_of
@@ -20,7 +21,7 @@ from s2s.numpy.ufuncs import TracedUfunc
 from s2s.numpy.views import steps_between, written
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
-from s2s.trace import Tracer
+from s2s.trace import Tracer, named
 
 if TYPE_CHECKING:
     from s2s.numpy.array import TracedArray
@@ -53,8 +54,6 @@ def write_out(out: Any, result: Value, where: Any, function: str) -> Value:
 
 
 def _stretched_mask(where: Any, array: TracedArray) -> Value:
-    from s2s.numpy.broadcasting import stretched
-
     return stretched(convert(operand(where), np.dtype(bool)), array.variable.aval.shape)
 
 
@@ -157,7 +156,16 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 # -- ufunc.at -------------------------------------------------------------------------------------
 
 
-def _at(ufunc: TracedUfunc, sign: Callable[[Any], Value] | None) -> Callable[..., None]:
+def _no_loops(step: Any, start: Value, rows: Any) -> Value:
+    raise mistake("a ufunc's .at with indices that may be the same needs a loop")
+
+
+loop_over: list[Callable[[Any, Value, Any], Value]] = [_no_loops]
+"""Gives what a step makes of a start value and of each row of some arrays, one after the other;
+control flow, which lies above, replaces the one entry."""
+
+
+def _at(ufunc: TracedUfunc, sign: Callable[[Any], Value] | None, sums: bool) -> Callable[..., None]:
     def at(a: Any, indices: Any, b: Any, /) -> None:
         array = target(a, f"{ufunc.__name__}.at")
         part = indexing.getitem(array, indices)
@@ -165,29 +173,59 @@ def _at(ufunc: TracedUfunc, sign: Callable[[Any], Value] | None) -> Callable[...
         assert steps is not None
         owner, steps = array.target(steps)
         value = fitted(b, shape_of(part), array)
-        if any(step.repeats for step in steps):
-            if sum(step.selects for step in steps) > 1:
-                raise mistake(
-                    f"{ufunc.__name__}.at with slices and arrays of indices together is not "
-                    "supported; index by arrays alone"
-                )
-            owner.assign(written(owner, steps, value if sign is None else sign(value), add=True))
-        else:
+        if not any(step.repeats for step in steps):
             owner.assign(written(owner, steps, convert(ufunc(part, value), owner.dtype)))
+        elif not sums:
+            array.assign(_one_by_one(ufunc, array, indices, value))
+        elif sum(step.selects for step in steps) > 1:
+            raise _not_by_arrays_alone(ufunc)
+        else:
+            owner.assign(written(owner, steps, value if sign is None else sign(value), add=True))
 
     return at
 
 
-COUNTERPARTS[np.add.at] = _at(COUNTERPARTS[np.add], None)  # type: ignore[arg-type]
-COUNTERPARTS[np.subtract.at] = _at(COUNTERPARTS[np.subtract], negative)  # type: ignore[arg-type]
+def _one_by_one(ufunc: TracedUfunc, array: TracedArray, indices: Any, value: Value) -> Value:
+    """The array after each value was put to its place by the function, in their order."""
+    items = cast("tuple[Any, ...]", indices) if isinstance(indices, tuple) else (indices,)
+    if any(item is None or isinstance(item, (slice, type(Ellipsis), bool)) for item in items):
+        raise _not_by_arrays_alone(ufunc)
+    places = [array_operand(item, f"{ufunc.__name__}.at") for item in items]
+    shape = common_shape("an index", [shape_of(place) for place in places])
+    places = [ravel(stretched(place, shape)) for place in places]
+    dtype, rest = array.variable.aval.dtype, shape_of(value)[len(shape) :]
+    rows = lax.reshape(value, (*shape_of(places[0]), *rest))
+
+    def step(x: Value, row: Any) -> Value:
+        *index, operand = row
+        for place, name in zip(index, "ijk", strict=False):
+            named(place, name)
+        part = indexing.getitem(x, tuple(index))
+        steps = steps_between(cast(Tracer, x), cast(Tracer, part))
+        assert steps is not None
+        return written(cast(Tracer, x), steps, convert(ufunc(part, operand), dtype))
+
+    return loop_over[0](step, cast(Value, array), (*places, rows))
+
+
+def _not_by_arrays_alone(ufunc: TracedUfunc) -> Exception:
+    return mistake(
+        f"{ufunc.__name__}.at with slices and arrays of indices together is not supported; index "
+        "by arrays alone"
+    )
+
+
+COUNTERPARTS[np.add.at] = _at(COUNTERPARTS[np.add], None, True)  # type: ignore[arg-type]
+COUNTERPARTS[np.subtract.at] = _at(COUNTERPARTS[np.subtract], negative, True)  # type: ignore[arg-type]
+_IN_TURN = (np.multiply, np.divide, np.power, np.maximum, np.minimum, np.fmax, np.fmin)
+for _ufunc in _IN_TURN:
+    COUNTERPARTS[_ufunc.at] = _at(COUNTERPARTS[_ufunc], None, False)  # type: ignore[arg-type]
 
 for _function in list(COUNTERPARTS.values()):
     if isinstance(_function, TracedUfunc) and _function.numpy.nin == 2:
-        if _function.numpy not in (np.add, np.subtract):
-            refuse(
-                "only np.add.at and np.subtract.at are supported",
-                _function.numpy.at,
-            )
+        if _function.numpy not in (np.add, np.subtract, *_IN_TURN):
+            names = ", ".join(f"np.{u.__name__}" for u in (np.add, np.subtract, *_IN_TURN))
+            refuse(f"`at` is supported of {names}", _function.numpy.at)
 
 WRITING = frozenset(
     {

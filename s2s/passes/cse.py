@@ -38,8 +38,10 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         keys = [a.key() if isinstance(a, Literal) else a for a in eqn.invars]
         if eqn.primitive.commutative:
             keys.sort(key=hash)
-        # An array of zeros that the user made is not the one that a derivative begins with.
-        owner = eqn.phase == "primal" if _is_filled(eqn) else None
+        # An array of zeros that the user made is neither another one of the user's, nor the one
+        # that a derivative begins with.
+        is_user_s = eqn.phase == "primal" and _is_filled(eqn)
+        owner = (eqn.outvars[0].name,) if is_user_s else None
         position = seen.setdefault((eqn.primitive, owner, *keys), len(eqns))
         if position == len(eqns):
             eqn = _as_transpose(eqn, seen, eqns)

@@ -7,7 +7,7 @@ import io
 import itertools
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,12 @@ import numpy as np
 
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType
-from s2s.tree import flatten, tree_map
+from s2s.tree import flatten
 from s2s.verify.arguments import candidates
+from s2s.verify.differences import Undefined
 from s2s.verify.findings import Disagreement, Findings
 from s2s.verify.laws import Run, Values, check, users_value
+from s2s.verify.mutation import check_left, copied
 from s2s.verify.patience import TookTooLong, at_most
 
 _POINTS = 2
@@ -58,6 +60,7 @@ def verify(
     minimum: Mapping[str, int],
     example: Values | None = None,
     seconds: float = 5.0,
+    changes: Sequence[str] = (),
 ) -> Report:
     """Compare a generated function with the user's, at random arguments of the given types.
 
@@ -68,6 +71,8 @@ def verify(
         minimum: lower bounds of named dimensions.
         example: arguments to compare at if the user's function is defined at no random ones.
         seconds: after this time no further point is begun, and none goes on for longer than that.
+        changes: the parameters whose arguments `generated` is to change as the user's function
+            does; the others it must leave as they are.
 
     Raises VerificationError if they disagree.
     """
@@ -85,9 +90,12 @@ def verify(
             before = findings.compared
             try:
                 with at_most(seconds):
-                    check(fun, _guarded(generated), args, findings)
+                    check(fun, _guarded(fun, generated, changes, findings), args, findings)
             except TookTooLong:
                 problem = problem or _TOO_LONG
+            except Undefined as error:  # not at the point, but near it
+                problem = problem or str(error)
+                continue
             except Disagreement as error:
                 raise VerificationError(
                     f"Verification failed: {error}, at a random argument. Nothing was written. "
@@ -99,16 +107,23 @@ def verify(
     return Report(points, findings.largest_error, findings.between_jumps, problem)
 
 
-def _guarded(generated: Run) -> Run:
-    """The generated function; its errors, and changes of its arguments, are disagreements."""
+def _guarded(
+    fun: Callable[..., Any], generated: Run, changes: Sequence[str], findings: Findings
+) -> Run:
+    """The generated function; its errors, and changes of its arguments that the user's function
+    does not make or that are not wanted, are disagreements."""
 
     def run(args: Values) -> Any:
-        before = tree_map(np.copy, dict(args))
+        before = copied(args)
+        given = copied(args) if changes else args
         try:
-            result = generated(args)
+            result = generated(given)
         except Exception as error:
             problem = f"{type(error).__name__}: {error}"
             raise Disagreement(f"the generated function raises {problem}") from error
+        if changes:
+            check_left(fun, given, before, changes, findings)
+            return result
         for name, argument in args.items():
             pairs = zip(flatten(argument)[0], flatten(before[name])[0], strict=True)
             if not all(np.array_equal(now, then) for now, then in pairs):
@@ -131,6 +146,8 @@ def _trouble(fun: Callable[..., Any], args: Values) -> str:
             value = users_value(fun, args)
     except TookTooLong:
         return _TOO_LONG
+    except Undefined as error:
+        return str(error)
     except Exception as error:  # whatever the user's function raises outside of its domain
         return f"raises {type(error).__name__}: {error}"
     leaves = [np.asarray(leaf) for leaf in flatten(value)[0]]

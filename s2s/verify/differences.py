@@ -64,6 +64,10 @@ def slope(function: Callable[[float], Array]) -> Slope:
     return Slope(best, error)
 
 
+class Undefined(Exception):
+    """The user's own function raises at some arguments, as the message says."""
+
+
 def slope_nearby(function: Callable[[float], Array]) -> Slope:
     """The derivative of `function(h)` at h = 0, from steps that are too small to extrapolate.
 
@@ -113,7 +117,7 @@ def _central_difference(
     """The difference quotient, and how large the two values are."""
     try:
         above, below = function(step), function(-step)
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, Undefined, ValueError):
         return None
     if not (np.isfinite(above).all() and np.isfinite(below).all()):
         return None

@@ -20,7 +20,7 @@ from s2s.frontend.argument_types.collect import bind
 from s2s.frontend.argument_types.types import type_of_example
 from s2s.ir.dtypes import is_inexact
 from s2s.tree import flatten, tree_map, unflatten
-from s2s.verify.differences import Array
+from s2s.verify.differences import Array, Undefined
 from s2s.verify.findings import Findings
 
 Values: TypeAlias = "Mapping[str, Any]"
@@ -48,8 +48,13 @@ def caller(fun: Callable[..., Any]) -> Run:
     """The function as one of arguments by parameter, which does not write to the arguments."""
 
     def run(args: Values) -> Any:
-        positional, by_keyword = bind(signature(fun), tree_map(_copied, dict(args)))
-        return fun(*positional, **by_keyword)
+        positional, by_keyword = bind(signature(fun), tree_map(copied_leaf, dict(args)))
+        if isinstance(fun, Transformed):
+            return fun(*positional, **by_keyword)
+        try:
+            return fun(*positional, **by_keyword)
+        except Exception as error:
+            raise Undefined(f"raises {type(error).__name__}: {error}") from error
 
     return run
 
@@ -64,11 +69,12 @@ def users_value(fun: Callable[..., Any], args: Values) -> Any:
 def inner_arguments(fun: Transformed, args: Values) -> Values:
     """Arguments of the function inside a transformed one; the first of a batch."""
     if isinstance(fun, Vmap):
-        return _row_of_arguments(_axes(fun, args), args, 0)
+        return row_of_arguments(axes_of(fun, args), args, 0)
     return {name: args[name] for name in signature(fun.fun).parameters if name in args}
 
 
-def _copied(leaf: Any) -> Any:
+def copied_leaf(leaf: Any) -> Any:
+    """The leaf, or a copy of it if it is an array."""
     return leaf.copy() if _is_array(leaf) else leaf
 
 
@@ -290,7 +296,7 @@ def _dot(a: Any, b: Any) -> float:
 
 @law.register
 def _(fun: Vmap, run: Run, inner: Run, args: Values, findings: Findings) -> None:
-    axes = _axes(fun, args)
+    axes = axes_of(fun, args)
     found = run(args)
     leaves, structure = flatten(found)
     out_axes = axis_of_each_leaf(fun.out_axes, found, "out_axes")
@@ -302,17 +308,19 @@ def _(fun: Vmap, run: Run, inner: Run, args: Values, findings: Findings) -> None
     )
     for index in range(min(size, 3)):
         ours = [_row(leaf, axis, index) for leaf, axis in zip(leaves, out_axes, strict=True)]
-        expected = inner(_row_of_arguments(axes, args, index))
+        expected = inner(row_of_arguments(axes, args, index))
         findings.compare_values(f"entry {index} of the batch", unflatten(structure, ours), expected)
 
 
-def _axes(fun: Vmap, args: Values) -> dict[str, list[int | None]]:
+def axes_of(fun: Vmap, args: Values) -> dict[str, list[int | None]]:
+    """The mapped axis of each leaf of the arguments of a vmap."""
     return fun.axes_of_parameters({name: type_of_example(value) for name, value in args.items()})
 
 
-def _row_of_arguments(
+def row_of_arguments(
     axes: Mapping[str, Sequence[int | None]], args: Values, index: int
 ) -> dict[str, Any]:
+    """The arguments of one example of a batch."""
     rows: dict[str, Any] = {}
     for name, argument in args.items():
         leaves, structure = flatten(argument)

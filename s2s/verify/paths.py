@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any
 
 from s2s.frontend.library import is_users
+from s2s.verify.differences import Undefined
 
 
 def path_of(computation: Callable[[], Any]) -> int | None:
@@ -34,7 +35,7 @@ def path_of(computation: Callable[[], Any]) -> int | None:
     sys.settrace(entered)
     try:
         computation()
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, Undefined, ValueError):
         return None
     finally:
         sys.settrace(before)

@@ -218,8 +218,9 @@ def test_refused_functions_say_why():
         "np.linalg.eig: the eigenvalues of general matrices are complex numbers, which are not "
         "supported yet; np.linalg.eigh and np.linalg.eigvalsh are for symmetric matrices"
     )
-    assert message("np.multiply.at(m, 0, 1.0)") == (
-        "np.multiply.at: only np.add.at and np.subtract.at are supported"
+    assert message("np.hypot.at(m, 0, 1.0)") == (
+        "np.hypot.at: `at` is supported of np.add, np.subtract, np.multiply, np.divide, np.power, "
+        "np.maximum, np.minimum, np.fmax, np.fmin"
     )
     for function, reason in s2s.numpy.REFUSED.items():
         with pytest.raises(UserError) as error:

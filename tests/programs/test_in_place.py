@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from s2s.cli import main
-from tests.programs import masks, sorting, views
+from tests.programs import masks, sorting, ufunc_at, views
 
 PROGRAMS = {
     name: program
-    for module in (masks, sorting, views)
+    for module in (masks, sorting, ufunc_at, views)
     for name, program in vars(module).items()
-    if getattr(program, "__module__", "") == module.__name__ and not name.startswith("_")
+    if callable(program) and program.__module__ == module.__name__ and not name.startswith("_")
 }
 X = np.array([0.3, -1.2, 0.9, 0.7])
 A = np.array([[0.4, -0.3, 1.1, 0.2], [0.6, 0.8, -0.7, 0.5], [-0.2, 0.1, 0.35, 0.9]])

@@ -930,3 +930,51 @@ def real_part(x, a):
     b.real = 2.0 * b
     np.real(b)[1] = 0.0
     return np.sum(b * x)
+
+
+def changed_or_renewed(x, a):
+    y = x.copy()
+    if a[0, 0] > 0.3:
+        y[0] = a[1, 1]
+    else:
+        y = y * 2.0
+    return np.sum(y * x)
+
+
+def changed_or_renewed_of_two_names(x, a):
+    y = x.copy()
+    z = y
+    if a[0, 0] > 0.3:
+        y[0] = a[1, 1]
+    else:
+        y = y * 2.0
+    return np.sum(y * z * x)
+
+
+def view_of_changed_or_new(x, a):
+    y = x.copy()
+    if a[0, 0] > 0.3:
+        y[1] = 5.0
+        z = y[1:]
+    else:
+        z = x[1:] * 2.0
+    return np.sum(z * a[0, 1:]) + np.sum(y**2)
+
+
+def changed_view_or_renewed(x, a):
+    b = x.copy()
+    y = b[1:]
+    if a[0, 0] > 0.3:
+        y[0] = a[1, 2]
+    else:
+        y = y * 2.0
+    return np.sum(y) * np.sum(b * x)
+
+
+def entry_changed_or_renewed(x, a):
+    d = {"y": x.copy()}
+    if a[0, 0] > 0.3:
+        d["y"][0] = a[1, 2]
+    else:
+        d["y"] = d["y"] * 2.0
+    return np.sum(d["y"] ** 2)

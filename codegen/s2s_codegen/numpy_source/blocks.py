@@ -16,8 +16,8 @@ from s2s.primitives.arithmetic import Add, Sub
 from s2s.primitives.creation import DimAsValue
 from s2s.primitives.families import AddAny
 from s2s_codegen.numpy_source.expression import Expression
-from s2s_codegen.numpy_source.memory import writes_into
 from s2s_codegen.numpy_source.scope import Scope
+from s2s_codegen.numpy_source.sharing import is_written
 from s2s_codegen.numpy_source.statements import Comment, Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer
 
@@ -103,7 +103,7 @@ class InnerWriter(Writer):
         """Whether a statement of the body could write into the array of an input."""
         for placed in self.scope.plan.statements:
             eqn = placed.eqn
-            in_place = writes_into(eqn.primitive) and eqn.invars[0] is var
+            in_place = is_written(eqn, var)
             is_sum = isinstance(eqn.primitive, (Add, AddAny, Sub)) and (
                 eqn.phase != "primal" or (eqn.source is not None and "= " in eqn.source.text)
             )

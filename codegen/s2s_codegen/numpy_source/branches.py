@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s2s.control.cond import Cond
-from s2s.ir.jaxpr import Atom, JaxprEqn, Var
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
 from s2s.primitives.conversion import ConvertElementType
 from s2s.primitives.creation import Empty
 from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
 from s2s_codegen.numpy_source.effects import as_assertion
 from s2s_codegen.numpy_source.expression import Expression
+from s2s_codegen.numpy_source.sharing import is_changed_in_place
 from s2s_codegen.numpy_source.statements import Block, Line, Statement
 from s2s_codegen.numpy_source.write import Writer, identifier, write
 
@@ -24,8 +25,12 @@ def write_cond(primitive: Cond, eqn: JaxprEqn, writer: Writer) -> None:
     given = [
         outer_expression(atom, var.name, writer) for atom, var in zip(operands, inputs, strict=True)
     ]
+    handed_over = {a for a in operands if isinstance(a, Var) and writer.is_handed_over(a, operands)}
+    kept = _kept_arrays(primitive, operands, handed_over, writer)
     names = [
-        writer.scope.names.give(var, _hint(primitive, position, eqn, writer), writer.is_dead)
+        writer.scope.names[kept[position]]
+        if position in kept
+        else writer.scope.names.give(var, _hint(primitive, position, eqn, writer), writer.is_dead)
         for position, var in enumerate(eqn.outvars)
     ]
     defined = {
@@ -33,12 +38,17 @@ def write_cond(primitive: Cond, eqn: JaxprEqn, writer: Writer) -> None:
         for name, var in zip(names, eqn.outvars, strict=True)
         if not _only_branches_read(var, index, writer)
     }
-    bodies = [
-        _branch(primitive, number, writer, operands, given, names, defined)
+    branches = [
+        _branch(primitive, number, writer, operands, given, names, defined, handed_over)
         for number in range(len(primitive.branches))
     ]
-    for var, name in zip(eqn.outvars, names, strict=True):
+    bodies = [body for body, _ in branches]
+    for position, (var, name) in enumerate(zip(eqn.outvars, names, strict=True)):
+        if var.aval.shape and all(position in own for _, own in branches):
+            writer.owned.add(var)
         writer.scope.names.hold(var, name)
+        if position in kept:
+            writer.hand_on(kept[position], var)
         if name not in defined:
             writer.scope.undefined.add(var)
     assertion = as_assertion(primitive, bodies, tests[0].text) if len(bodies) == 2 else None
@@ -53,10 +63,13 @@ def _branch(
     given: Sequence[Expression],
     names: Sequence[str],
     defined: set[str],
-) -> list[Statement]:
-    """The statements of one branch, which end with assignments to the results.
+    handed_over: set[Var],
+) -> tuple[list[Statement], set[int]]:
+    """The statements of one branch, which end with assignments to the results, and the positions
+    of the results that are arrays of its own.
 
-    Of a result that the branch leaves empty, only those `defined` get a value.
+    Of a result that the branch leaves empty, only those `defined` get a value. The branch may write
+    into the arrays of the operands `handed_over`.
     """
     branch = primitive.branches[number]
     inner = InnerWriter(branch, writer)
@@ -65,6 +78,8 @@ def _branch(
         inner.scope.names.release(name)
     for var, expression, atom in zip(branch.jaxpr.invars, given, operands, strict=True):
         inner.bind(var, expression)
+        if var.aval.shape and atom in handed_over:
+            inner.owned.add(var)
         if atom in writer.scope.undefined:
             writer.scope.undefined.add(var)
         if expression.text in names or _ends_here(atom, expression.text, writer):
@@ -82,7 +97,36 @@ def _branch(
         if not (_is_empty(out, inner) and name not in defined)
     ]
     inner.leave()
-    return [*inner.statements, *assignments(pairs)]
+    return [*inner.statements, *assignments(pairs)], _own_results(branch.jaxpr.outvars, inner)
+
+
+def _kept_arrays(
+    primitive: Cond, operands: Sequence[Atom], handed_over: set[Var], writer: Writer
+) -> dict[int, Var]:
+    """By position, the arrays of arguments that all branches change in place, if at all."""
+    found: dict[int, Var] = {}
+    for place, operand in enumerate(operands):
+        if not isinstance(operand, Var) or operand not in writer.changed:
+            continue
+        for position in range(len(primitive.branches[0].jaxpr.outvars)):
+            branches = [branch.jaxpr for branch in primitive.branches]
+            if operand in handed_over and all(
+                is_changed_in_place(b, b.outvars[position], b.invars[place]) for b in branches
+            ):
+                found[position] = operand
+    return found
+
+
+def _own_results(outs: Sequence[Atom], inner: InnerWriter) -> set[int]:
+    """The positions of the results whose arrays nothing else refers to."""
+    roots = [out if isinstance(out, Literal) else inner.scope.plan.root(out) for out in outs]
+    return {
+        position
+        for position, (out, root) in enumerate(zip(outs, roots, strict=True))
+        if inner.owns(out)
+        and "np.broadcast_to(" not in inner.scope.whole(out).text
+        and sum(other is root for other in roots) == 1
+    }
 
 
 def _only_branches_read(var: Var, index: Atom, writer: Writer) -> bool:

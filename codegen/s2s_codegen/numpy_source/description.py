@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from s2s.frontend.traced import Parameter
+from s2s.frontend.traced import InOrder, Left, Parameter
 from s2s.tree import TreeDef
 
 
@@ -35,5 +35,13 @@ class Description:
     """The version of s2s."""
     minimum: Mapping[str, int] = field(default_factory=dict[str, int])
     """Lower bounds of named dimensions that were taken for granted, and are checked on entry."""
+    added: tuple[str, ...] = ()
+    """The parameters that the user's function has not: directions, and cotangents of values."""
+    changes: tuple[Left, ...] = ()
+    """What the user's function changes in its arguments."""
+    left: tuple[Left, ...] = ()
+    """What it leaves in its arguments: the last outputs of the jaxpr."""
+    in_order: tuple[InOrder, ...] = ()
+    """The arrays in the arguments that must lie in row-major order."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """What else to say of a parameter: `{"x_dot": "the direction"}`."""

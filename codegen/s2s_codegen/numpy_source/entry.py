@@ -197,6 +197,39 @@ def _numpy_name(dtype: np.dtype[np.generic]) -> str:
     return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
 
 
+def checking_order(arrays: Sequence[tuple[Argument, bool]], function: str) -> list[Statement]:
+    """Raise if an array does not lie in row-major order, where that decides what NumPy does."""
+    statements: list[Statement] = []
+    for argument, itself in arrays:
+        like = argument.name if itself else f"np.empty_like({argument.name})"
+        what = argument.path if itself else f"what it computes from {argument.path}"
+        message = f"`{function}` reshapes and changes {what}, which must lie in row-major order"
+        test = f"if not {like}.flags.c_contiguous:"
+        statements.append(Block(test, raising("ValueError", message)))
+    return statements
+
+
+def checking_memory(
+    changed: Sequence[Argument], arrays: Sequence[Argument], function: str
+) -> list[Statement]:
+    """Raise if an array that the user's function changes has elements in common with another one,
+    which would change with it."""
+    statements: list[Statement] = []
+    for number, argument in enumerate(changed):
+        earlier = [other.name for other in changed[:number]]
+        others = [a.name for a in arrays if a.name != argument.name and a.name not in earlier]
+        if not others:
+            continue
+        if len(others) == 1:
+            condition = f"np.shares_memory({argument.name}, {others[0]})"
+        else:
+            together = f"({', '.join(others)})"
+            condition = f"any(np.shares_memory({argument.name}, other) for other in {together})"
+        message = f"`{function}` changes {argument.path}, which shares memory with another argument"
+        statements.append(Block(f"if {condition}:", raising("ValueError", message)))
+    return statements
+
+
 def checking_static(parameters: Sequence[Parameter]) -> list[Statement]:
     """Raise unless arguments that were fixed have the values that they were fixed to."""
     statements: list[Statement] = []

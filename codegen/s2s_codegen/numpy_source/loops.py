@@ -18,7 +18,7 @@ from s2s_codegen.numpy_source.expression import (
     is_negative,
     without_sign,
 )
-from s2s_codegen.numpy_source.memory import is_owned
+from s2s_codegen.numpy_source.sharing import may_own_result
 from s2s_codegen.numpy_source.statements import Block, Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer, identifier
 from s2s_codegen.numpy_source.written_loop import WrittenLoop
@@ -104,12 +104,19 @@ class Loop:
             def is_dead(other: Var, needed: set[str] = needed) -> bool:
                 return self.scope.names[other] not in needed and self.writer.is_dead(other)
 
-            name = self.scope.names.give(var, self.carry_hint(position), is_dead)
+            atom = self.carry[position]
+            free = self.writer.is_handed_over(atom, self.eqn.invars) and text not in needed
+            takes_over = self._takes_over(position) and (free or bool(var.aval.shape))
+            if takes_over and free and isinstance(atom, Var) and atom in self.writer.changed:
+                name = self.scope.names[atom]
+                self.scope.names.hold(var, name)
+                self.inner.changed[var] = self.writer.changed[atom]
+            else:
+                name = self.scope.names.give(var, self.carry_hint(position), is_dead)
             self.scope.plan.last_use[var] = self.writer.position
             self.names.append(name)
-            free = self._is_free(self.carry[position], text, needed)
-            if self._takes_over(position) and (free or var.aval.shape):
-                self.inner.owned_inputs.add(var)
+            if takes_over:
+                self.inner.owned.add(var)
                 text = text if free else f"{text}.copy()"
             if text != name:
                 self.writer.line(f"{name} = {text}")
@@ -134,25 +141,11 @@ class Loop:
         kept = any(s.is_list and (s.made is var or s.made is out) for s in self.stacked)
         return (
             definition is not None
-            and is_owned(definition)
+            and may_own_result(definition, out)
             and sum(other is out for other in self.carry_outs) == 1
             and (bool(var.aval.shape) or not kept)
             and self.inner.writes_into(var)
         )
-
-    def _is_free(self, atom: Atom, text: str, needed: set[str]) -> bool:
-        """Whether the initial value is an array that nothing else refers to."""
-        plan = self.scope.plan
-        if isinstance(atom, Literal):
-            return True
-        definition = self.writer.definitions.get(atom)
-        if definition is None or not is_owned(definition):
-            return atom in self.writer.owned_inputs and self._is_last_use(atom)
-        return atom in plan.inlined or (self._is_last_use(atom) and text not in needed)
-
-    def _is_last_use(self, atom: Var) -> bool:
-        position = self.writer.position
-        return self.scope.plan.needed_until(atom, but_for=position) <= position
 
     def make_arrays(self) -> None:
         """Make the arrays and lists for the results of all steps."""
@@ -224,12 +217,35 @@ class Loop:
                 inner.statements.append(self._store(stacked, text, number))
             else:
                 inner.put(stacked.made, lambda text, s=stacked: self._store(s, text, number))
-        pairs = [
-            (name, inner.scope.whole(out).text)
-            for name, out in zip(self.names, self.carry_outs, strict=True)
-        ]
+        pairs = [(name, self._left(k)) for k, name in enumerate(self.names)]
         first = [self._store(s, text, number) for s, text in zip(entering, texts, strict=True)]
         return [*rows, *first, *inner.statements, *assignments(pairs)]
+
+    def _left(self, position: int) -> str:
+        """What a step leaves of a carried value: an array of its own if the next one writes there,
+        and none that another one writes into."""
+        inner, out = self.inner, self.carry_outs[position]
+        text = inner.scope.whole(out).text
+        if isinstance(out, Literal) or not out.aval.shape:
+            return text
+        root = inner.scope.plan.root(out)
+        others = [
+            other
+            for other, var in zip(self.carry_outs, self.carry_vars, strict=True)
+            if other is not out and var in inner.owned and not isinstance(other, Literal)
+        ]
+        is_shared = any(inner.scope.plan.root(other) is root for other in others)
+        is_written = self.carry_vars[position] in inner.owned
+        if is_shared or (is_written and (not inner.owns(out) or "np.broadcast_to(" in text)):
+            return f"{text}.copy()"
+        return text
+
+    def _hand_on(self, entering: Var, final: Var) -> None:
+        """Say that the final value has the array of an argument, if each step leaves it there."""
+        inner, out = self.inner, self.carry_outs[self.carry_vars.index(entering)]
+        argument = inner.changed.get(entering)
+        if argument is not None and isinstance(out, Var) and inner.changed.get(out) is argument:
+            self.writer.changed[final] = argument
 
     def _store(self, stacked: Stacked, text: str, number: str | None) -> Statement:
         """Keep a step's result."""
@@ -252,17 +268,23 @@ class Loop:
 
     def _kept(self, text: str, stacked: Stacked) -> str:
         """A value to keep in a list: a copy if its array is written into later."""
-        changes = stacked.made in self.inner.owned_inputs or any(
-            out is stacked.made and var in self.inner.owned_inputs
+        changes = any(
+            stacked.made is var or stacked.made is out
             for out, var in zip(self.carry_outs, self.carry_vars, strict=True)
+            if var in self.inner.owned
         )
         return f"{text}.copy()" if changes else text
 
     def finish(self) -> None:
         """Let the results outside of the loop be called what they are called at its end."""
         self.inner.leave()
-        for name, var in zip(self.names, self.finals, strict=True):
+        carried = zip(self.names, self.finals, self.carry_vars, strict=True)
+        for name, var, entering in carried:
             self.scope.names.hold(var, name)
+            if entering in self.inner.owned:
+                self.writer.owned.add(var)
+                self._hand_on(entering, var)
+        self.writer.owned.update(s.var for s in self.stacked if not s.is_list)
 
 
 class For(Loop):

@@ -62,6 +62,13 @@ def is_transparent(eqn: JaxprEqn) -> bool:
     return isinstance(primitive, (BroadcastInDim, DimAsValue, StopGradient))
 
 
+def is_new_each_time(eqn: JaxprEqn) -> bool:
+    """Whether it is a new array of one number wherever it is read: the user gave it no line."""
+    if not isinstance(eqn.primitive, BroadcastInDim) or eqn.invars[0].aval.shape:
+        return False
+    return eqn.outvars[0].name is None or eqn.phase != "primal"
+
+
 def is_basic_view(eqn: JaxprEqn) -> bool:
     """Whether it costs next to nothing to write and to take the view again at each use."""
     primitive = eqn.primitive

@@ -15,7 +15,12 @@ from s2s.frontend.traced import NO_DEFAULT, Parameter
 from s2s.ir.dims import names_of
 from s2s.ir.jaxpr import ClosedJaxpr, Literal, ShapedArray
 from s2s.tree import TreeDef
-from s2s_codegen.numpy_source import branches as _branches, spell as _rules, while_loops as _loops
+from s2s_codegen.numpy_source import (
+    branches as _branches,
+    spell as _rules,
+    sums as _sums,
+    while_loops as _loops,
+)
 from s2s_codegen.numpy_source.calls import joined, write_callees
 from s2s_codegen.numpy_source.description import Description
 from s2s_codegen.numpy_source.docstring import function_docstring, module_docstring, type_text
@@ -23,6 +28,8 @@ from s2s_codegen.numpy_source.entry import (
     Argument,
     access_paths,
     checking_dtypes,
+    checking_memory,
+    checking_order,
     checking_static,
     expected_arguments,
     is_writable,
@@ -30,6 +37,7 @@ from s2s_codegen.numpy_source.entry import (
     unpacking,
 )
 from s2s_codegen.numpy_source.format import INDENT, format_statements, signature_lines
+from s2s_codegen.numpy_source.leaving import LeftInArguments, arrays_in_order, changed_arrays
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.schedule import Lines
 from s2s_codegen.numpy_source.scope import Scope
@@ -38,8 +46,10 @@ from s2s_codegen.numpy_source.write import Writer, name_sizes
 
 __all__ = ["compile_jaxpr", "render"]
 
-_ = (_rules, _loops, _branches)  # imported for the rules that it registers
+_ = (_rules, _loops, _branches, _sums)  # imported for the rules that it registers
 
+_MAKES_FLOATS = re.compile(r"np\.(zeros|ones|full|empty)\(|\d+\.\d+ \* ")
+"""The beginning of an expression that is an array of floats, or of a named type, in any case."""
 _MODULE = re.compile(r"\b(np|math|scipy(?:\.[a-z_]+)*)\.\w")
 
 
@@ -68,9 +78,17 @@ class _Function:
         self.scope = Scope(self.names, name_sizes(closed.jaxpr, self.names), Lines(closed.jaxpr))
         self.scope.callees.names_taken.add(description.name)
         self.scope.callees.name_constants(closed, self.names)
-        writer = Writer(closed.jaxpr, self.scope)
+        left = LeftInArguments(description, closed.jaxpr, self.arguments)
+        for var in left.in_place:
+            self.names.pin(self.names[var])
+        writer = Writer(closed.jaxpr, self.scope, left.in_place)
         body = writer.write()
-        texts = writer.result_texts()
+        self.num_results = len(closed.jaxpr.outvars) - len(left.finals)
+        texts = writer.result_texts(self.num_results)
+        leaving = left.statements(writer)
+        if leaving:
+            texts = [self._evaluated(text, number, body) for number, text in enumerate(texts)]
+        body += leaving
         self.result_names = self._result_names(texts)
         returned = build(description.result, texts)
         text = "\n".join(_texts(body)) + f"\n{returned}"
@@ -81,7 +99,8 @@ class _Function:
         self.imports = _imports("\n".join([text, *self.constants, *self.callees]))
         statements: list[Statement] = [*entry, *([BLANK] if entry and body else []), *body]
         statements += _return(statements, returned)
-        doc = function_docstring(description, self.result_names, closed.out_avals)
+        out_avals = closed.out_avals[: self.num_results]
+        doc = function_docstring(description, self.result_names, out_avals)
         self.lines = [
             *self._signature(),
             *_docstring_lines(doc),
@@ -114,6 +133,15 @@ class _Function:
                 arguments.append(Argument(name, path, var.aval))
         return arguments
 
+    def _evaluated(self, text: str, number: int, body: list[Statement]) -> str:
+        """A result that is computed before anything is left in arguments."""
+        if text.isidentifier() or not re.search(r"[A-Za-z_]", text):
+            return text
+        hint = "value" if self.num_results == 1 else f"value_{number + 1}"
+        name = self.names.reserve(hint)
+        body.append(Line(f"{name} = {text}"))
+        return name
+
     def _entry(self, text: str) -> list[Statement]:
         """The statements before those of the jaxpr."""
         description = self.description
@@ -123,8 +151,10 @@ class _Function:
         checked = any(a.aval.shape for a in self.arguments) or "numpy" in _imports(text)
         checks = checking_static(description.parameters)
         sizes = self._sizes(used, minimum, expected, checked)
-        if _depends_on_dtype(text):
+        if _depends_on_dtype(text) or description.left:
             sizes += checking_dtypes(used, expected)
+        sizes += checking_order(arrays_in_order(description, self.arguments), description.function)
+        sizes += checking_memory(*changed_arrays(description, self.arguments), description.function)
         used_names = {a.name for a in used} | self._mentioned(sizes)
         return [*checks, *unpacking([a for a in self.arguments if a.name in used_names]), *sizes]
 
@@ -148,7 +178,7 @@ class _Function:
         """What the docstring calls the results."""
         names: list[str] = []
         for number, (atom, text) in enumerate(
-            zip(self.closed.jaxpr.outvars, texts, strict=True), start=1
+            zip(self.closed.jaxpr.outvars, texts, strict=False), start=1
         ):
             hint = None if isinstance(atom, Literal) else atom.name
             name = hint or (text if text.isidentifier() else None)
@@ -158,7 +188,7 @@ class _Function:
     def _signature(self) -> list[str]:
         """`def loss_grad(w, x):`"""
         parameters = self.description.parameters
-        avals = self.closed.out_avals
+        avals = self.closed.out_avals[: self.num_results]
         scalar = all(_annotation(p) is not None for p in parameters)
         texts = parameter_texts(parameters, scalar)
         returns = ""
@@ -324,13 +354,17 @@ def _depends_on_dtype(text: str) -> bool:
     """Whether arguments of other element types would be converted without a word.
 
     It is so where the text names an element type that is not NumPy's default one, and where it
-    assigns to a part of a copy, which has the element type of what was copied.
+    assigns to a part of an array that may have the element type of an argument.
     """
     named = set(re.findall(r"\bnp\.(?:float|int|uint|complex)\d+\b", text))
-    copies = re.findall(r"^(\w+) = .*\.copy\(\)$", text, re.MULTILINE)
-    return bool(named - {"np.float64", "np.int64", "np.complex128"}) or any(
-        re.search(rf"^{name}\[.*\] = ", text, re.MULTILINE) for name in copies
-    )
+    if named - {"np.float64", "np.int64", "np.complex128"}:
+        return True
+    changed = set(re.findall(r"^(\w+)\[.*\] = (?!0\.0$)", text, re.MULTILINE))
+    for name in changed:
+        made = re.findall(rf"^{name} = (.*)$", text, re.MULTILINE)
+        if not made or not all(_MAKES_FLOATS.match(value) for value in made):
+            return True
+    return False
 
 
 def _docstring_lines(lines: Sequence[str]) -> list[str]:

@@ -95,6 +95,7 @@ class Names:
         self._holder: dict[str, Var | None] = {}
         self._count: dict[str, int] = {}
         self._of: dict[Var, str] = {}
+        self._pinned: set[str] = set()
 
     def __getitem__(self, var: Var) -> str:
         return self._of[var]
@@ -117,6 +118,10 @@ class Names:
         self._holder[name] = var
         if var is not None:
             self._of[var] = name
+
+    def pin(self, name: str) -> None:
+        """Give the name to no other value: what has it now is to be reached by it in the end."""
+        self._pinned.add(name)
 
     def is_taken(self, name: str) -> bool:
         """Whether something is called so, or nothing may be."""
@@ -146,7 +151,7 @@ class Names:
         """The name for a new value: `hint` if no value that is still needed has it."""
         for name in (hint, f"{hint}_{self._count.get(hint)}"):
             holder = self._holder.get(name)
-            if holder is not None and is_dead(holder):
+            if holder is not None and is_dead(holder) and name not in self._pinned:
                 break
         else:
             name = self._unused(hint)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
@@ -21,13 +21,16 @@ from s2s.primitives.layout import Slice, Squeeze
 from s2s_codegen.numpy_source.memory import (
     adds_into_zeros,
     is_basic_view,
+    is_new_each_time,
     is_transparent,
     is_zero,
     may_alias,
     updates_part,
     writes_into,
 )
+from s2s_codegen.numpy_source.overwriting import Views, overwritable
 from s2s_codegen.numpy_source.schedule import Placed
+from s2s_codegen.numpy_source.sharing import shared_operands
 
 LONGEST_DERIVATIVE = 72
 LONGEST_PRIMAL = 200
@@ -83,15 +86,18 @@ class Plan:
         return False
 
 
-def plan(jaxpr: Jaxpr, placed: Sequence[Placed]) -> Plan:
-    """Decide for each equation whether it is a statement, and until when each value is needed."""
+def plan(jaxpr: Jaxpr, placed: Sequence[Placed], own: Iterable[Var] = ()) -> Plan:
+    """Decide for each equation whether it is a statement, and until when each value is needed.
+
+    The arrays of the inputs in `own` may be written into.
+    """
     _hand_names_to_operands(placed)
-    inlined = _candidates(jaxpr, placed)
+    inlined = _candidates(jaxpr, placed, _Overwritten(jaxpr, placed, own))
     _keep_lines_short(placed, inlined)
     made = Plan(inlined=inlined)
     made.statements = [p for p in placed if not _is_inlined(p.eqn, inlined)]
     _find_last_uses(jaxpr, made)
-    _find_copied(made)
+    _find_copied(placed, made)
     _find_storage(placed, made)
     return made
 
@@ -123,7 +129,36 @@ def _runs(placed: Sequence[Placed]) -> list[int]:
     return runs
 
 
-def _candidates(jaxpr: Jaxpr, placed: Sequence[Placed]) -> dict[Var, JaxprEqn]:
+class _Overwritten:
+    """Which arrays are overwritten where, after they have been read."""
+
+    def __init__(self, jaxpr: Jaxpr, placed: Sequence[Placed], own: Iterable[Var]) -> None:
+        eqns = [p.eqn for p in placed]
+        places = {eqn: place for place, eqn in enumerate(eqns)}
+        writers = overwritable(eqns, jaxpr.outvars, own)
+        self._views = Views(eqns)
+        self._place = {base: places[writer] for base, writer in writers.items()}
+        for place, eqn in enumerate(eqns if writers else ()):
+            for var in _variables(eqn.invars):
+                if place > self._place.get(var, place):
+                    del self._place[var]  # It is read afterwards, so a copy is written into.
+
+    def between(self, eqn: JaxprEqn, first: int, last: int) -> bool:
+        """Whether an operand is overwritten between two places, so that what reads it at the first
+        cannot be written at the last.
+
+        A part that is added to another array is not made into an array for this: what it reads is
+        copied.
+        """
+        bases = set(_variables(eqn.invars))
+        if not writes_into(eqn.primitive):
+            bases = self._views.bases(bases)
+        return any(first < self._place.get(base, -1) < last for base in bases)
+
+
+def _candidates(
+    jaxpr: Jaxpr, placed: Sequence[Placed], overwritten: _Overwritten
+) -> dict[Var, JaxprEqn]:
     results = set(_variables(jaxpr.outvars))
     zeros = {
         p.eqn.outvars[0]
@@ -133,14 +168,20 @@ def _candidates(jaxpr: Jaxpr, placed: Sequence[Placed]) -> dict[Var, JaxprEqn]:
     definitions = {var: p.eqn for p in placed for var in p.eqn.outvars}
     reads: dict[Var, int] = {}
     reader: dict[Var, tuple[int, JaxprEqn]] = {}
+    written_at: dict[Var, int] = {}
+    """The last place at which a variable would be written, were it inlined."""
     inlined: dict[Var, JaxprEqn] = {}
-    for p, run in zip(reversed(placed), reversed(_runs(placed)), strict=True):
+    for place, p, run in zip(
+        reversed(range(len(placed))), reversed(placed), reversed(_runs(placed)), strict=True
+    ):
         eqn = p.eqn
         reading, times = (run, eqn), 1
         if len(eqn.outvars) == 1 and eqn.outvars[0] not in results:
             (var,) = eqn.outvars
             uses = reads.get(var, 0)
-            if _is_written_anywhere(eqn):
+            if overwritten.between(eqn, place, written_at.get(var, place)):
+                pass
+            elif _is_written_anywhere(eqn):
                 inlined[var] = eqn
                 reading, times = reader.get(var, reading), uses
             elif uses == 1 and _may_be_inside(eqn, reader[var][1]):
@@ -152,9 +193,12 @@ def _candidates(jaxpr: Jaxpr, placed: Sequence[Placed]) -> dict[Var, JaxprEqn]:
                     eqn, reader[var][1], definitions
                 ):
                     inlined[var] = eqn
+        is_inlined = _is_inlined(eqn, inlined)
+        last = written_at.get(eqn.outvars[0], place) if is_inlined else place
         for var in _variables(eqn.invars):
             reads[var] = reads.get(var, 0) + times
             reader[var] = reading
+            written_at[var] = max(last, written_at.get(var, last))
     return inlined
 
 
@@ -164,7 +208,7 @@ def _is_written_anywhere(eqn: JaxprEqn) -> bool:
     if is_transparent(eqn):
         # A new array that the user gave a name has its own line.
         filled = isinstance(eqn.primitive, BroadcastInDim) and not eqn.invars[0].aval.shape
-        return not (filled and name is not None and eqn.phase == "primal")
+        return not filled or is_new_each_time(eqn)
     if name is None and _is_neighbour(eqn):
         return True
     # The target of a loop over rows is not an assignment of the user's.
@@ -280,7 +324,7 @@ def _find_last_uses(jaxpr: Jaxpr, made: Plan) -> None:
             pending.extend(_variables(definition.invars))
 
 
-def _find_copied(made: Plan) -> None:
+def _find_copied(placed: Sequence[Placed], made: Plan) -> None:
     overwritten: dict[Var, int] = {}
     for position, p in enumerate(made.statements):
         bases = p.eqn.invars[:1] if writes_into(p.eqn.primitive) else ()
@@ -289,11 +333,12 @@ def _find_copied(made: Plan) -> None:
         for base in _variables(bases):
             if base.aval.shape and base not in made.inlined and made.last_use[base] <= position:
                 overwritten[base] = position
+    views = Views(p.eqn for p in placed)
     for position, p in enumerate(made.statements):
         if not isinstance(p.eqn.primitive, (DynamicSlice, Gather, Slice, Squeeze)):
             continue
-        (var,), base = p.eqn.outvars, p.eqn.invars[0]
-        written = overwritten.get(base, -1) if isinstance(base, Var) else -1
+        (var,) = p.eqn.outvars
+        written = overwritten.get(views.base(var), -1)
         if may_alias(p.eqn) and var.aval.shape and position < written < made.last_use.get(var, -1):
             made.copied.add(var)
 
@@ -316,10 +361,8 @@ def _find_storage(placed: Sequence[Placed], made: Plan) -> None:
     for position, p in reversed(list(enumerate(made.statements))):
         is_apart = made.storage.keys().isdisjoint(p.eqn.outvars)
         is_apart = is_apart and made.copied.isdisjoint(p.eqn.outvars)
-        several = p.eqn.primitive.multiple_results or is_apart
-        if several and may_alias(p.eqn):
-            arrays = [var for var in p.eqn.outvars if var.aval.shape]
-            until = max(map(made.needed_until, arrays), default=-1)
-            for var in _variables(p.eqn.invars):
-                if var.aval.shape:
-                    made.shared.setdefault(made.root(var), []).append((position, until))
+        if p.eqn.primitive.multiple_results or is_apart:
+            for var, shared in zip(p.eqn.outvars, shared_operands(p.eqn), strict=True):
+                until = made.needed_until(var) if var.aval.shape else -1
+                for operand in shared:
+                    made.shared.setdefault(made.root(operand), []).append((position, until))

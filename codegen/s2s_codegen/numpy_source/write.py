@@ -11,29 +11,24 @@ from typing import ClassVar
 from s2s.ir.dims import names_of, same_shape
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Source, Var
 from s2s.primitive import Primitive
-from s2s.primitives.arithmetic import Add, Sub
-from s2s.primitives.core import BroadcastInDim, ConvertElementType
+from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape
 from s2s.primitives.dynamic import DynamicUpdateSlice
-from s2s.primitives.families import AddAny, Unary
+from s2s.primitives.families import Unary
 from s2s.primitives.indexing import Scatter
 from s2s.primitives.layout import Pad
 from s2s.primitives.updates import UpdateSlice
 from s2s_codegen.numpy_source.expression import (
     Expression,
-    binary,
-    is_negative,
     method,
-    negative,
-    without_sign,
 )
 from s2s_codegen.numpy_source.loop_forms import with_written_loops
-from s2s_codegen.numpy_source.memory import is_owned, writes_into
+from s2s_codegen.numpy_source.memory import is_basic_view, is_owned
 from s2s_codegen.numpy_source.name import Names, describe, result_name
-from s2s_codegen.numpy_source.placing import Placement, new_array, placement
+from s2s_codegen.numpy_source.overwriting import overwritten_base, with_reads_first
+from s2s_codegen.numpy_source.placing import new_array, placement
 from s2s_codegen.numpy_source.plan import plan
 from s2s_codegen.numpy_source.schedule import Placed, schedule
 from s2s_codegen.numpy_source.scope import Scope
-from s2s_codegen.numpy_source.spell.dispatch import joint_shape
 from s2s_codegen.numpy_source.statements import BLANK, Comment, Line, Statement
 
 BACKWARD = "Backward, from the return value to the arguments."
@@ -45,7 +40,8 @@ class Writer:
     is_inner: ClassVar[bool] = False
     """Whether it stands inside of a loop or a branch."""
 
-    def __init__(self, jaxpr: Jaxpr, scope: Scope) -> None:
+    def __init__(self, jaxpr: Jaxpr, scope: Scope, changed: Sequence[Var] = ()) -> None:
+        """`changed` are the inputs that the function is to change in place."""
         jaxpr = with_written_loops(jaxpr)
         self.jaxpr = jaxpr
         self.scope = scope
@@ -66,9 +62,13 @@ class Writer:
         """The line of the statement that is being written."""
         self.left_out: set[Atom] = set()
         """Results without a value, which nothing reads."""
-        self.owned_inputs: set[Var] = set()
-        """Inputs whose arrays the function may write into."""
-        scope.plan = plan(jaxpr, schedule(jaxpr, scope.lines))
+        self.changed: dict[Var, Var] = {var: var for var in changed}
+        """For each value whose array surely is one that is to be changed, the input that has it."""
+        self.owned: set[Var] = set(changed)
+        """Inputs, and results of loops and branches, whose arrays the function may write into."""
+        own = jaxpr.invars if self.is_inner else changed
+        placed = with_reads_first(schedule(jaxpr, scope.lines), jaxpr.outvars, own)
+        scope.plan = plan(jaxpr, placed, own)
 
     def write(self) -> list[Statement]:
         """The statements that compute the results."""
@@ -127,6 +127,9 @@ class Writer:
         """What a result is called after what computes it."""
         if isinstance(eqn.primitive, ConvertElementType) and self.scope.is_identity_matrix(eqn):
             return "identity"
+        base = overwritten_base(eqn)
+        if base is not None and base in self.scope.names:
+            return self.scope.names[base]
         return describe(eqn, var in self.linear, self._names(eqn), self._nonlinear(eqn))
 
     def _names(self, eqn: JaxprEqn) -> list[str | None]:
@@ -174,39 +177,75 @@ class Writer:
             self.line(f"{name} = {expression.text}")
 
     def may_be_overwritten(self, atom: Atom, var: Var) -> bool:
-        """Whether the array of an operand can become that of the result, with the same name.
+        """Whether the array of an operand can become that of the result, with the same name."""
+        if not self.can_become(atom, var):
+            return False
+        assert isinstance(atom, Var)
+        alike = atom.name is not None and atom.name == var.name
+        if not alike and self.scope.names[atom] != self.hint(self.definitions[var], var):
+            return False
+        # Else the name is that of a variable around this body, which is needed there.
+        holder = self.scope.names.holder(self.scope.names[atom])
+        return holder is not None and (holder is atom or self.is_dead(holder))
+
+    def can_become(self, atom: Atom, var: Var) -> bool:
+        """Whether the array of an operand can become that of the result.
 
         It must be an array of this function's own, in full, that nothing reads afterwards.
         """
         plan = self.scope.plan
         if isinstance(atom, Literal) or atom in plan.inlined or atom in self.scope.shapes:
             return False
-        if atom not in self.scope.names:
+        if atom not in self.scope.names or atom.aval != var.aval or not self.is_dead(atom):
             return False
-        alike = atom.name is not None and atom.name == var.name
-        if not alike and self.scope.names[atom] != self.hint(self.definitions[var], var):
-            return False
-        if atom.aval != var.aval:
-            return False
-        if not self.is_dead(atom):
-            return False
-        holder = self.scope.names.holder(self.scope.names[atom])
-        if holder is None or not (holder is atom or self.is_dead(holder)):
-            return False  # the name is that of a variable around this body, which is needed there
         if atom.aval.weak_type:
             return True  # Python numbers are not changed but replaced
+        return self.owns(atom) and plan.needed_until(atom) <= self.position
+
+    def hand_on(self, old: Var, new: Var) -> None:
+        """Say that a new value has the array of an old one."""
+        if old in self.changed:
+            self.changed[new] = self.changed[old]
+
+    def owns(self, atom: Atom) -> bool:
+        """Whether a value has an array of this function's own, or is a number of the program."""
+        if isinstance(atom, Literal) or atom in self.owned:
+            return True
         definition = self.definitions.get(atom)
-        owned = atom in self.owned_inputs or (definition is not None and is_owned(definition))
-        return owned and plan.needed_until(atom) <= self.position
+        if definition is None:
+            return False
+        if isinstance(definition.primitive, Reshape) or is_basic_view(definition):
+            return self.owns(definition.invars[0])
+        return is_owned(definition)
+
+    def is_handed_over(self, atom: Atom, operands: Sequence[Atom]) -> bool:
+        """Whether the body of the equation being written may write into the array of an operand:
+        nothing else refers to it, and it is one of the operands only once."""
+        plan = self.scope.plan
+        if isinstance(atom, Literal):
+            return True
+        if atom in plan.inlined:
+            return is_owned(plan.inlined[atom])
+        others = list(operands)
+        others.remove(atom)
+        return (
+            self.owns(atom)
+            and plan.needed_until(atom, but_for=self.position) <= self.position
+            and not plan.reads(others, plan.root(atom))
+        )
 
     # -- results --------------------------------------------------------------------------------
 
-    def result_texts(self) -> list[str]:
-        """The expressions to return: arrays of the function's own, each once."""
+    def result_texts(self, count: int | None = None) -> list[str]:
+        """The expressions to return: arrays of the function's own, each once. With `count`, the
+        results after so many others are not returned but left in arguments."""
+        outvars = self.jaxpr.outvars
+        left: Sequence[Atom] = [] if count is None else outvars[count:]
         inputs = {*self.jaxpr.invars, *self.jaxpr.constvars}
+        inputs |= {self.scope.plan.root(atom) for atom in left if isinstance(atom, Var)}
         returned: set[Var] = set()
         texts: list[str] = []
-        for atom in self.jaxpr.outvars:
+        for atom in outvars[: len(outvars) - len(left)]:
             expression = self.scope.whole(atom)
             if not isinstance(atom, Literal) and atom.aval.shape:
                 root = atom if atom in self.copied else self.scope.plan.root(atom)
@@ -264,11 +303,14 @@ def write_placed(
         assert isinstance(placed.base, Var)
         name = names[placed.base]
         names.hold(var, name)
+        writer.hand_on(placed.base, var)
     else:
         hint = writer.hint(eqn, var)
         if placed.base is None:
             array = new_array(placed, var, hint, writer.scope)
             operator = "+" if placed.repeats or (placed.adds and eqn.phase == "primal") else ""
+        elif writer.can_become(placed.base, var):
+            array = writer.scope.expression(placed.base).text
         else:
             array = _as_new_array(placed.base, writer.scope).text
         name = names.give(var, hint, writer.was_dead)
@@ -283,118 +325,6 @@ def _as_new_array(atom: Atom, scope: Scope) -> Expression:
     if definition is not None and is_owned(definition) and complete:
         return found
     return method(scope.whole(atom), "copy")
-
-
-@write.register(Add)
-@write.register(AddAny)
-@write.register(Sub)
-def write_sum(primitive: Add | AddAny | Sub, eqn: JaxprEqn, writer: Writer) -> None:
-    """Write a sum, in place where its first term is an array that is not needed else."""
-    terms = _terms(eqn, writer, "+") if eqn.phase != "primal" else []
-    inner = [writer.scope.definition(atom) for _, atom in terms]
-    if any(d is not None and writes_into(d.primitive) for d in inner):
-        _write_sum_with_parts(eqn, terms, writer)
-        return
-    (var,) = eqn.outvars
-    x, y = eqn.invars
-    operator = "-" if isinstance(primitive, Sub) else "+"
-    pairs = ((x, y), (y, x)) if operator == "+" else ((x, y),)
-    if eqn.phase != "primal" or (eqn.source and f" {operator}= " in eqn.source.text):
-        for old, term in pairs:
-            if isinstance(old, Var) and writer.may_be_overwritten(old, var):
-                _accumulate(writer, old, var, operator, writer.scope.expression(term))
-                return
-    writer.assign(eqn, writer.scope.spell(eqn))
-
-
-def _accumulate(writer: Writer, old: Var, var: Var, operator: str, term: Expression) -> None:
-    """`x_bar += term`: the new value takes the old one's name, and its array."""
-    name = writer.scope.names[old]
-    writer.scope.names.hold(var, name)
-    if is_negative(term):
-        operator, term = _opposite(operator), without_sign(term)
-    writer.line(f"{name} {operator}= {term.text}")
-
-
-def _terms(eqn: JaxprEqn, writer: Writer, sign: str) -> list[tuple[str, Atom]]:
-    """The terms of a sum of whole arrays, with their signs."""
-    found: list[tuple[str, Atom]] = []
-    signs = (sign, _opposite(sign)) if isinstance(eqn.primitive, Sub) else (sign, sign)
-    for own, atom in zip(signs, eqn.invars, strict=True):
-        inner = writer.scope.definition(atom)
-        if inner is not None and isinstance(inner.primitive, (Add, AddAny, Sub)):
-            found += _terms(inner, writer, own)
-        else:
-            found.append((own, atom))
-    return found
-
-
-def _opposite(sign: str) -> str:
-    return "-" if sign == "+" else "+"
-
-
-def _write_sum_with_parts(eqn: JaxprEqn, terms: Sequence[tuple[str, Atom]], writer: Writer) -> None:
-    """Write a sum of which some terms are zero but for a part: the parts are added in place."""
-    (var,) = eqn.outvars
-    scope = writer.scope
-    parts: list[tuple[str, Placement]] = []
-    whole: list[tuple[str, Atom]] = []
-    for sign, atom in terms:
-        inner = scope.definition(atom)
-        if inner is not None and writes_into(inner.primitive):
-            parts.append((sign, placement(inner, scope)))
-        else:
-            whole.append((sign, atom))
-    old = next(
-        (
-            a
-            for s, a in whole
-            if s == "+" and isinstance(a, Var) and writer.may_be_overwritten(a, var)
-        ),
-        None,
-    )
-    others = [atom for _, atom in terms if atom is not old]
-    if old is not None and len(others) < len(terms) - 1:
-        old = None
-    if old is not None and not scope.plan.reads(others, old):
-        name = scope.names[old]
-        scope.names.hold(var, name)
-        for sign, atom in whole:
-            if atom is not old:
-                writer.line(f"{name} {sign}= {scope.expression(atom).text}")
-    else:
-        hint = writer.hint(eqn, var)
-        array = _sum_of_whole(whole, var, writer)
-        if array is None:
-            array = scope.filled(Expression("0.0"), var.aval, scope.like(var, hint))
-        name = scope.names.give(var, hint, writer.was_dead)
-        writer.line(f"{name} = {array.text}")
-    for number, (sign, part) in enumerate(parts):
-        first = not whole and number == 0 and sign == "+" and not part.repeats
-        writer.line(part.put(name, "" if first else sign))
-
-
-def _sum_of_whole(whole: Sequence[tuple[str, Atom]], var: Var, writer: Writer) -> Expression | None:
-    """The sum of the terms that are no parts, as an array of its own; None if there are none."""
-    scope = writer.scope
-    total: Expression | None = None
-    terms = [scope.expression(atom) for _, atom in whole]
-    for (sign, _), term in zip(whole, terms, strict=True):
-        if total is None:
-            total = term if sign == "+" else negative(term)
-        else:
-            total = binary(sign, total, term)
-    if total is None:
-        return None
-    shape = joint_shape(var.aval.shape, [atom for _, atom in whole], terms)
-    if shape is not None:
-        if not shape:
-            return scope.filled(total, var.aval)
-        return method(scope.broadcast(Expression(total.text, total.precedence, shape), var), "copy")
-    definition = scope.definition(whole[0][1])
-    if len(whole) == 1 and whole[0][0] == "+" and not (definition and is_owned(definition)):
-        return method(total, "copy")
-    return total
 
 
 def _linear(jaxpr: Jaxpr) -> set[Var]:

@@ -32,13 +32,14 @@ from s2s.frontend.control_flow.state import (
     Contents,
     Recording,
     Slot,
+    as_left,
     like,
     may_be_shared,
     put,
     unusable,
 )
 from s2s.ir.dtypes import BOOL
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Source, Var
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Source
 from s2s.numpy.array import View, is_changeable
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
@@ -105,6 +106,14 @@ class Arm:
 
         self.run(resumed)
 
+    def changed(self) -> dict[int, Tracer]:
+        """What the branch leaves in the arrays that it changes, by their identity."""
+        return {
+            id(slot.owner): self.after[key]
+            for key, slot in self.recording.slots.items()
+            if isinstance(slot, Contents) and isinstance(slot.owner, Tracer) and key in self.after
+        }
+
     def value(self, key: int) -> Any:
         return self.after.get(key, MISSING)
 
@@ -131,6 +140,11 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
         at_breaks = [_value_at_break(arm, key, before[key]) for arm in arms]
         if all(value is before[key] for value in values) and set(map(id, at_breaks)) <= _NOTHING:
             continue
+        if not (isinstance(slot, Contents) and isinstance(slot.owner, Tracer)):
+            values = [
+                as_left(value, arm.changed(), arm.builder)
+                for arm, value in zip(arms, values, strict=True)
+            ]
         start = len(merging.outputs)
         if any(value is not MISSING for value in values):
             # Nothing reads a variable behind a `return`.
@@ -166,18 +180,22 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
     jumps = _merged_jumps(test, arms, merging)
     value = _merged_value(arms, merging)
     results = bound(test, arms, merging.outputs, names)
+    shared: list[tuple[int, list[Any]]] = []
     for number, row in enumerate(merging.outputs):
         if any(map(is_changeable, row)) or aval(results[number]).shape:
             results[number] = like(results[number], next(filter(is_changeable, row), None))
             older = [] if number in contents else _older(row, arms)
             if older:
-                may_be_shared(results[number], names.get(number, "the array"), older)
+                shared.append((number, older))
     copies = Copies()
     for key, slot_value in found.items():
         made = slot_value.filled(results)
         for arm in arms:
             copies.add(made, arm.after.get(key, before[key]))
         put(slots[key], made)
+    # Only now, for what the branches themselves have changed is in the arrays.
+    for number, older in shared:
+        may_be_shared(results[number], names.get(number, "the array"), older)
     jumps = {
         kind: results[flag.number] if isinstance(flag, Output) else flag
         for kind, flag in jumps.items()
@@ -212,17 +230,9 @@ def _older(row: Sequence[Any], arms: Sequence[Arm]) -> list[Any]:
             and (
                 leaf.builder is not arm.builder
                 or isinstance(leaf, View)
-                or any(leaf.variable is var for var in _changed_arrays(arm))
+                or any(leaf.variable is array.variable for array in arm.changed().values())
             )
         )
-    ]
-
-
-def _changed_arrays(arm: Arm) -> list[Var]:
-    return [
-        arm.after[key].variable
-        for key, slot in arm.recording.slots.items()
-        if isinstance(slot, Contents) and isinstance(slot.owner, Tracer) and key in arm.after
     ]
 
 

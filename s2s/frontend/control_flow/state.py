@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import operator
 import sys
 import weakref
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, MethodType
 from typing import Any, Protocol, cast
@@ -23,7 +24,8 @@ from s2s.ir.jaxpr import Source
 from s2s.numpy import mutation
 from s2s.numpy.array import TracedArray, View, as_cell, is_changeable
 from s2s.numpy.registry import mistake
-from s2s.trace import Builder, Tracer, builders_in_force, tracer_of
+from s2s.numpy.views import read
+from s2s.trace import Builder, Tracer, appending_to, builders_in_force, tracer_of
 from s2s.tree import flatten, unflatten
 
 
@@ -227,8 +229,9 @@ class Snapshot(TracedArray):
 
     __slots__ = ("array",)
 
-    def __init__(self, array: TracedArray) -> None:
-        super().__init__(array.builder, array.variable)
+    def __init__(self, array: TracedArray, elements: Tracer | None = None) -> None:
+        now = array if elements is None else elements
+        super().__init__(now.builder, now.variable)
         self.array = array
 
 
@@ -242,6 +245,28 @@ def _as_it_is(value: Any, owners: set[int]) -> Any:
         for leaf in leaves
     ]
     return unflatten(structure, now)
+
+
+def as_left(value: Any, changed: Mapping[int, Tracer], builder: Builder) -> Any:
+    """A value with what was left in the arrays in it by a branch that `builder` has traced;
+    `changed` has the elements of those that it changed, by the identity of the array."""
+
+    def left(leaf: Any) -> Any:
+        if not isinstance(leaf, TracedArray) or isinstance(leaf, Snapshot):
+            return leaf
+        elements = changed.get(id(elements_of(leaf)))
+        if elements is None:
+            return leaf
+        if isinstance(leaf, View):
+            with appending_to(builder):
+                elements = cast(Tracer, read(elements, leaf.steps))
+        return Snapshot(leaf, elements)
+
+    if not changed:
+        return value
+    leaves, structure = flatten(value)
+    now = [left(leaf) for leaf in leaves]
+    return value if all(map(operator.is_, now, leaves)) else unflatten(structure, now)
 
 
 def array_of(leaf: Any) -> Any:

@@ -54,7 +54,7 @@ def test_a_shift_of_carried_values_reads_as_one() -> None:
 def test_a_product_with_a_row_is_a_product_of_matrices() -> None:
     text = s2s.source(s2s.grad(kalman), np.asarray(-1.0), np.asarray(0.3), np.ones(30))
     assert "identity = np.eye(2)\n" in text
-    assert "cov_bar_1[0] -= gain @ cov_bar\n" in text
+    assert "cov_bar[0] -= gain @ cov_bar\n" in text
 
 
 def test_a_sum_stands_under_the_line_of_its_terms() -> None:

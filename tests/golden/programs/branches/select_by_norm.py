@@ -22,6 +22,8 @@ def select_by_norm_value_and_grad(v):
     (n,) = v.shape
     if n < 2:
         raise ValueError("expected v: f64[n], n >= 2")
+    if v.dtype != np.float64:
+        raise TypeError("expected v: f64[n], n >= 2")
 
     # branches.py:217: norm = np.linalg.norm(v)
     norm = np.linalg.norm(v)
@@ -55,4 +57,4 @@ def select_by_norm_value_and_grad(v):
     return value, v_bar
 
 
-# s2s digest: 187c56af9de5cce3
+# s2s digest: eb4e93836fe37147

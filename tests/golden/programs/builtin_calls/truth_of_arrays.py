@@ -20,6 +20,8 @@ def truth_of_arrays_value_and_grad(xs):
         (value, xs_bar): float64[], float64[n]
     """
     (n,) = xs.shape
+    if xs.dtype != np.float64:
+        raise TypeError("expected xs: f64[n]")
 
     # builtin_calls.py:100: if np.all(xs > 0.0):
     all_true = np.all(xs > 0.0)
@@ -59,4 +61,4 @@ def truth_of_arrays_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 05c0494c48554233
+# s2s digest: b4b256047d398fc7

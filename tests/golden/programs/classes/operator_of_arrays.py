@@ -90,10 +90,10 @@ def operator_of_arrays_value_and_grad(d, o, x):
         # classes.py:217: y = self.diagonal * x
         x_bar += d * y_bar
         d_bar += y_bar * x_1
-    d_bar = x * x + d_bar
-    o_bar = 2.0 * x[1:] * x[:-1] + o_bar
+    d_bar += x * x
+    o_bar += 2.0 * x[1:] * x[:-1]
 
     return value, (d_bar, o_bar, x_bar)
 
 
-# s2s digest: 004995f6e6bfb839
+# s2s digest: e985da5ba87e8c5c

@@ -97,7 +97,7 @@ def binomial_option_value_and_grad(
     at_least = values_5 >= difference_5
     chosen_bar = np.where(at_least, 0.0, values_bar)
     values_bar = np.where(at_least, values_bar, 0.0)
-    strike_bar = strike_bar + chosen_bar.sum()
+    strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
     # dynamic.py:264: prices = prices[:-1] / up
     ratio_bar = 1.0 / up
@@ -170,4 +170,4 @@ def binomial_option_value_and_grad(
     return value, (spot_bar, strike_bar, rate_bar, volatility_bar)
 
 
-# s2s digest: b946d695a3993bc8
+# s2s digest: de39e34d6880daa1

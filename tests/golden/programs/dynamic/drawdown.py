@@ -62,10 +62,9 @@ def drawdown_value_and_grad(prices):
         peak_bar = peak_bar_1
         worst_bar = worst_bar_1
     # dynamic.py:27: peak = prices[0]
-    prices_bar_1 = prices_bar.copy()
-    prices_bar_1[0] += peak_bar
+    prices_bar[0] += peak_bar
 
-    return worst, prices_bar_1
+    return worst, prices_bar
 
 
-# s2s digest: 98ee9e917004e3b2
+# s2s digest: 1b27ab759db64e59

@@ -40,7 +40,6 @@ def edit_distance_value_and_grad(a, b):
         # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
         items = a[i - 1]
         # dynamic.py:59: for j in range(1, n + 1):
-        d = d.copy()
         at_most_steps = np.empty(m, dtype=bool)
         at_most_1_steps = np.empty(m, dtype=bool)
         for j in range(1, m + 1):
@@ -70,30 +69,23 @@ def edit_distance_value_and_grad(a, b):
         at_most_steps = at_most_steps_steps[i - 1]
         at_most_1_steps = at_most_1_steps_steps[i - 1]
         operand = a[i - 1]
-        a_bar_1 = np.zeros(n)
-        b_bar_1 = np.zeros(m)
-        d_bar = d_bar.copy()
         for j in reversed(range(1, m + 1)):
             row = at_most_steps[j - 1]
             row_1 = at_most_1_steps[j - 1]
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
-            d_bar_1 = d_bar.copy()
-            d_bar_1[i, j] = 0.0
             items_bar = d_bar[i, j]
+            d_bar[i, j] = 0.0
             chosen_bar = np.where(row_1, items_bar, 0.0)
             change_bar = np.where(row, chosen_bar, 0.0)
-            d_bar_1[i, j - 1] += np.where(row_1, 0.0, items_bar)
-            d_bar_1[i - 1, j] += np.where(row, 0.0, chosen_bar)
+            d_bar[i, j - 1] += np.where(row_1, 0.0, items_bar)
+            d_bar[i - 1, j] += np.where(row, 0.0, chosen_bar)
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
             product_bar = change_bar * np.sign(operand - b[j - 1])
-            b_bar_1[j - 1] -= product_bar
-            a_bar_1[i - 1] += product_bar
-            d_bar_1[i - 1, j - 1] += change_bar
-            d_bar = d_bar_1
-        a_bar += a_bar_1
-        b_bar += b_bar_1
+            b_bar[j - 1] -= product_bar
+            a_bar[i - 1] += product_bar
+            d_bar[i - 1, j - 1] += change_bar
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 45e1d3b9ab0bdf77
+# s2s digest: acb5c549088a2fb6

@@ -24,8 +24,6 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     (n,) = xs.shape
     if np.ndim(alpha) or n < 2:
         raise ValueError("expected xs: f64[n], alpha: float, n >= 2")
-    if xs.dtype != np.float64:
-        raise TypeError("expected xs: f64[n], alpha: float, n >= 2")
 
     # dynamic.py:157: smoothed = np.zeros(len(xs))
     smoothed = np.zeros(n)
@@ -50,19 +48,17 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     smoothed_bar_1 = smoothed_bar.copy()
     for t in reversed(range(1, n)):
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
-        smoothed_bar_2 = smoothed_bar_1.copy()
-        smoothed_bar_2[t] = 0.0
         items_bar = smoothed_bar_1[t]
-        smoothed_bar_2[t - 1] += difference * items_bar
+        smoothed_bar_1[t] = 0.0
+        smoothed_bar_1[t - 1] += difference * items_bar
         difference_bar = items_bar * xs[t] - items_bar * smoothed[t - 1]
         alpha_bar = alpha_bar + difference_bar
         xs_bar[t] += alpha * items_bar
-        smoothed_bar_1 = smoothed_bar_2
-    xs_bar = xs_bar - smoothed_bar
+    xs_bar -= smoothed_bar
     # dynamic.py:158: smoothed[0] = xs[0]
     xs_bar[0] += smoothed_bar_1[0]
 
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: fb3728355493be01
+# s2s digest: 897e9c00332cc1c5

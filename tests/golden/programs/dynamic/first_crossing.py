@@ -81,18 +81,14 @@ def first_crossing_value_and_grad(xs, level: float):
             # dynamic.py:246: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
             level_bar_2 = carry / cond
             product_bar = -cond_1 * level_bar_2
-            xs_bar_1 = np.zeros(n)
-            xs_bar_1[i + 1] = product_bar
-            xs_bar_1[i] += -product_bar - level_bar_2
-        else:
-            xs_bar_1 = np.zeros(n)
-            level_bar_2 = 0.0
-        xs_bar += xs_bar_1
-        level_bar_1 = level_bar_1 + level_bar_2
+            xs_bar[i + 1] += product_bar
+            xs_bar[i] += -product_bar - level_bar_2
+            level_bar_2 += level_bar_1
+            level_bar_1 = level_bar_2
         carry = 0.0
     level_bar = level_bar + level_bar_1
 
     return value, (xs_bar, level_bar)
 
 
-# s2s digest: 6b2981e49326531b
+# s2s digest: aaa40dcc02cff686

@@ -21,8 +21,6 @@ def knapsack_value_and_grad(values):
     """
     if values.shape != (3,):
         raise ValueError("expected values: f64[3]")
-    if values.dtype != np.float64:
-        raise TypeError("expected values: f64[3]")
 
     # dynamic.py:111: best = np.zeros(5)
     best = np.zeros(5)
@@ -36,7 +34,6 @@ def knapsack_value_and_grad(values):
         at_least_steps[room - 1] = items >= sum_1
         best[room] = np.maximum(items, sum_1)
     value = values[1]
-    best = best.copy()
     at_least_steps_1 = np.empty(3, dtype=bool)
     for room in reversed(range(2, 5)):
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
@@ -45,7 +42,6 @@ def knapsack_value_and_grad(values):
         at_least_steps_1[room - 2] = items >= sum_1
         best[room] = np.maximum(items, sum_1)
     value = values[2]
-    best = best.copy()
     at_least_steps_2 = np.empty(2, dtype=bool)
     for room in reversed(range(3, 5)):
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
@@ -65,40 +61,32 @@ def knapsack_value_and_grad(values):
     for room in range(3, 5):
         at_least_steps_2_row = at_least_steps_2[room - 3]
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
-        best_bar_1 = best_bar.copy()
-        best_bar_1[room] = 0.0
         items_bar = best_bar[room]
+        best_bar[room] = 0.0
         chosen_bar = np.where(at_least_steps_2_row, 0.0, items_bar)
         value_bar += chosen_bar
-        best_bar_1[room - 3] += chosen_bar
-        best_bar_1[room] += np.where(at_least_steps_2_row, items_bar, 0.0)
-        best_bar = best_bar_1
+        best_bar[room - 3] += chosen_bar
+        best_bar[room] += np.where(at_least_steps_2_row, items_bar, 0.0)
     value_bar_1 = 0.0
-    best_bar = best_bar.copy()
     for room in range(2, 5):
         at_least_steps_1_row = at_least_steps_1[room - 2]
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
-        best_bar_1 = best_bar.copy()
-        best_bar_1[room] = 0.0
         items_bar = best_bar[room]
+        best_bar[room] = 0.0
         chosen_bar = np.where(at_least_steps_1_row, 0.0, items_bar)
         value_bar_1 += chosen_bar
-        best_bar_1[room - 2] += chosen_bar
-        best_bar_1[room] += np.where(at_least_steps_1_row, items_bar, 0.0)
-        best_bar = best_bar_1
+        best_bar[room - 2] += chosen_bar
+        best_bar[room] += np.where(at_least_steps_1_row, items_bar, 0.0)
     value_bar_2 = 0.0
-    best_bar = best_bar.copy()
     for room in range(1, 5):
         at_least = at_least_steps[room - 1]
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
-        best_bar_1 = best_bar.copy()
-        best_bar_1[room] = 0.0
         items_bar = best_bar[room]
+        best_bar[room] = 0.0
         chosen_bar = np.where(at_least, 0.0, items_bar)
         value_bar_2 += chosen_bar
-        best_bar_1[room - 1] += chosen_bar
-        best_bar_1[room] += np.where(at_least, items_bar, 0.0)
-        best_bar = best_bar_1
+        best_bar[room - 1] += chosen_bar
+        best_bar[room] += np.where(at_least, items_bar, 0.0)
     # dynamic.py:112: for value, weight in zip(values, weights):
     values_bar = np.zeros(values.shape)
     values_bar[2] = value_bar
@@ -108,4 +96,4 @@ def knapsack_value_and_grad(values):
     return value, values_bar
 
 
-# s2s digest: fc585f0c2cee9682
+# s2s digest: 3b4f3976d5d8a78f

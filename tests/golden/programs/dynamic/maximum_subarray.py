@@ -57,7 +57,7 @@ def maximum_subarray_value_and_grad(xs):
         current_bar_1 = np.where(at_least_steps[i], 0.0, current_bar)
         current_bar_steps[i] = current_bar
         current_bar = current_bar_1
-    best_bar = best_bar + current_bar
+    best_bar += current_bar
     xs_bar = np.zeros(xs.shape)
     xs_bar[1:] = current_bar_steps
     # dynamic.py:40: best = xs[0]
@@ -66,4 +66,4 @@ def maximum_subarray_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: c87f8c1a5313f9c9
+# s2s digest: f706d2e111c3d7bc

@@ -46,7 +46,6 @@ def pairwise_value_and_grad(points):
         for j in range(i + 1, n):
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
             r_steps.append(np.sqrt(np.sum((items - points[j]) ** 2)))
-        points_bar_1 = np.zeros((n, m))
         for k in reversed(range(len(r_steps))):
             r = r_steps[k]
             j = k + (i + 1)
@@ -58,11 +57,10 @@ def pairwise_value_and_grad(points):
                 r_bar = 0.0
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
             product_bar = r_bar / r * (items - points[j])
-            points_bar_1[j] -= product_bar
-            points_bar_1[i] += product_bar
-        points_bar += points_bar_1
+            points_bar[j] -= product_bar
+            points_bar[i] += product_bar
 
     return energy, points_bar
 
 
-# s2s digest: 6e1b456d3bdfd583
+# s2s digest: 5055d5dbade7be3e

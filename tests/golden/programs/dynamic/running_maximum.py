@@ -23,8 +23,6 @@ def running_maximum_vjp(xs, y_bar):
     (n,) = xs.shape
     if y_bar.shape != (n,):
         raise ValueError("expected xs: f64[n], y_bar: f64[n]")
-    if {xs.dtype, y_bar.dtype} != {np.dtype(np.float64)}:
-        raise TypeError("expected xs: f64[n], y_bar: f64[n]")
 
     # dynamic.py:12: out = np.empty_like(xs)
     out = np.zeros(n)
@@ -48,9 +46,9 @@ def running_maximum_vjp(xs, y_bar):
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         # dynamic.py:17: out[i] = best
-        out_bar_1 = out_bar.copy()
-        out_bar_1[i] = 0.0
-        best_bar = best_bar + out_bar[i]
+        items_bar = out_bar[i]
+        out_bar[i] = 0.0
+        best_bar = best_bar + items_bar
         # dynamic.py:15: if x > best:
         if above_steps[i]:
             x_bar = best_bar
@@ -58,9 +56,8 @@ def running_maximum_vjp(xs, y_bar):
         else:
             x_bar = 0.0
         xs_bar[i] = x_bar
-        out_bar = out_bar_1
 
     return out, xs_bar
 
 
-# s2s digest: 8e4e86e1f9694e56
+# s2s digest: e65c9e9ccacecf88

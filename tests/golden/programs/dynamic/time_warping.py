@@ -36,7 +36,6 @@ def time_warping_value_and_grad(a, b):
         # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
         items = a[i]
         # dynamic.py:73: for j in range(len(b)):
-        cost = cost.copy()
         at_most_steps = np.empty(m, dtype=bool)
         at_most_1_steps = np.empty(m, dtype=bool)
         for j in range(m):
@@ -67,29 +66,22 @@ def time_warping_value_and_grad(a, b):
         at_most_steps = at_most_steps_steps[i]
         at_most_1_steps = at_most_1_steps_steps[i]
         operand = a[i]
-        a_bar_1 = np.zeros(n)
-        b_bar_1 = np.zeros(m)
-        cost_bar = cost_bar.copy()
         for j in reversed(range(m)):
             row = at_most_steps[j]
             row_1 = at_most_1_steps[j]
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
-            cost_bar_1 = cost_bar.copy()
-            cost_bar_1[i + 1, j + 1] = 0.0
             step_bar = cost_bar[i + 1, j + 1]
+            cost_bar[i + 1, j + 1] = 0.0
             product_bar = 2.0 * (operand - b[j]) * step_bar
-            b_bar_1[j] -= product_bar
-            a_bar_1[i] += product_bar
+            b_bar[j] -= product_bar
+            a_bar[i] += product_bar
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
             chosen_bar = np.where(row_1, step_bar, 0.0)
-            cost_bar_1[i + 1, j] += np.where(row_1, 0.0, step_bar)
-            cost_bar_1[i, j + 1] += np.where(row, 0.0, chosen_bar)
-            cost_bar_1[i, j] += np.where(row, chosen_bar, 0.0)
-            cost_bar = cost_bar_1
-        a_bar += a_bar_1
-        b_bar += b_bar_1
+            cost_bar[i + 1, j] += np.where(row_1, 0.0, step_bar)
+            cost_bar[i, j + 1] += np.where(row, 0.0, chosen_bar)
+            cost_bar[i, j] += np.where(row, chosen_bar, 0.0)
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: ed7feb8d8b494f29
+# s2s digest: 4bc0b7a1e81cbad8

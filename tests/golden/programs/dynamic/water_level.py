@@ -78,20 +78,17 @@ def water_level_value_and_grad(heights):
             left_bar = left_bar + 1.0
             # dynamic.py:304: left = max(left, heights[i])
             left_bar_1 = np.where(cond, left_bar, 0.0)
-            heights_bar_1 = np.zeros(n)
-            heights_bar_1[i] = np.where(cond, 0.0, left_bar) - 1.0
+            heights_bar[i] += np.where(cond, 0.0, left_bar) - 1.0
             left_bar = left_bar_1
         else:
             # dynamic.py:309: water += right - heights[j]
             right_bar = right_bar + 1.0
             # dynamic.py:308: right = max(right, heights[j])
             right_bar_1 = np.where(cond, right_bar, 0.0)
-            heights_bar_1 = np.zeros(n)
-            heights_bar_1[j] = np.where(cond, 0.0, right_bar) - 1.0
+            heights_bar[j] += np.where(cond, 0.0, right_bar) - 1.0
             right_bar = right_bar_1
-        heights_bar += heights_bar_1
 
     return water, heights_bar
 
 
-# s2s digest: b2549b319767c975
+# s2s digest: 168e14b11f911461

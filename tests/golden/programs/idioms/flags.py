@@ -57,9 +57,9 @@ def flags_value_and_grad(xs):
         else:
             x_bar = 0.0
         x_bar_steps[i] = x_bar
-    xs_bar = xs_bar + x_bar_steps
+    xs_bar += x_bar_steps
 
     return value, xs_bar
 
 
-# s2s digest: 301790d850ee1d88
+# s2s digest: d1d6a588de8942e3

@@ -63,9 +63,9 @@ def first_above_value_and_grad(xs):
         # iteration.py:132: for x in xs:
         xs_bar_1[i] += x_bar
         carry = 0.0
-    xs_bar = xs_bar + xs_bar_1
+    xs_bar += xs_bar_1
 
     return value, xs_bar
 
 
-# s2s digest: 378b0d3d75e8b0ef
+# s2s digest: 81e88811e475dd93

@@ -31,14 +31,10 @@ def update_in_branch_value_and_grad(xs):
     above = xs[0] > 0.5
     if above:
         # iteration.py:158: out[1] = out[0] * 2.0
-        out_1 = out.copy()
-        out_1[1] = out[0] * 2.0
-        out = out_1
+        out[1] = out[0] * 2.0
     else:
         # iteration.py:160: out[2] = out[0] * 3.0
-        out_1 = out.copy()
-        out_1[2] = out[0] * 3.0
-        out = out_1
+        out[2] = out[0] * 3.0
     # iteration.py:161: return np.sum(out**2)
     value = np.sum(out**2)
 
@@ -47,18 +43,16 @@ def update_in_branch_value_and_grad(xs):
     out_bar = 2.0 * out
     if above:
         # iteration.py:158: out[1] = out[0] * 2.0
-        out_bar_1 = out_bar.copy()
-        out_bar_1[1] = 0.0
-        out_bar_1[0] += 2.0 * out_bar[1]
-        out_bar = out_bar_1
+        squeezed_bar = out_bar[1]
+        out_bar[1] = 0.0
+        out_bar[0] += 2.0 * squeezed_bar
     else:
         # iteration.py:160: out[2] = out[0] * 3.0
-        out_bar_1 = out_bar.copy()
-        out_bar_1[2] = 0.0
-        out_bar_1[0] += 3.0 * out_bar[2]
-        out_bar = out_bar_1
+        squeezed_bar = out_bar[2]
+        out_bar[2] = 0.0
+        out_bar[0] += 3.0 * squeezed_bar
 
     return value, out_bar
 
 
-# s2s digest: f0aeeb93eef52116
+# s2s digest: 4ba54a7e0a7af05d

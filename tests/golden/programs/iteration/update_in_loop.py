@@ -20,8 +20,6 @@ def update_in_loop_value_and_grad(xs):
         (value, xs_bar): float64[], float64[n]
     """
     (n,) = xs.shape
-    if xs.dtype != np.float64:
-        raise TypeError("expected xs: f64[n]")
 
     # iteration.py:144: out = np.zeros(len(xs))
     out = np.zeros(n)
@@ -38,14 +36,12 @@ def update_in_loop_value_and_grad(xs):
     out_bar = np.ones(n)
     for i in reversed(range(n)):
         # iteration.py:146: out[i] = xs[i] ** 2 + out[i - 1]
-        out_bar_1 = out_bar.copy()
-        out_bar_1[i] = 0.0
         items_bar = out_bar[i]
-        out_bar_1[i - 1] += items_bar
+        out_bar[i] = 0.0
+        out_bar[i - 1] += items_bar
         xs_bar[i] += 2.0 * xs[i] * items_bar
-        out_bar = out_bar_1
 
     return value, xs_bar
 
 
-# s2s digest: 7184bf1c866db653
+# s2s digest: 02f190727b20379c

@@ -59,11 +59,10 @@ def differences_along_the_way_value_and_grad(a):
     for i in reversed(range(len(x_steps))):
         x = x_steps[i]
         # language.py:68: if np.abs(new - x) < 1e-9:
-        if np.abs(history[i] - x) < 1e-09:
-            new_bar = 0.0
-        else:
-            x_bar, new_bar = 0.0, x_bar
-        new_bar = h_bar[i + 1] + new_bar
+        new_bar = h_bar[i + 1]
+        if not np.abs(history[i] - x) < 1e-09:
+            new_bar = new_bar + x_bar
+            x_bar = 0.0
         # language.py:66: new = 0.5 * (x + a / x)
         product_bar = 0.5 * new_bar
         ratio_bar = product_bar / x
@@ -74,4 +73,4 @@ def differences_along_the_way_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: 292297446052f020
+# s2s digest: 51a9a5b5dd4ad6b2

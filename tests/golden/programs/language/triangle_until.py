@@ -46,24 +46,22 @@ def triangle_until_value_and_grad(xs):
         steps_1 = steps_steps[i]
         # language.py:174: for y in xs:
         x = xs[i]
-        xs_bar_1 = np.zeros(n)
         x_bar = 0.0
         for j in reversed(range(steps_1)):
             y = xs[j]
             # language.py:175: if y > x:
             if y > x:
-                y = 0.0
                 y_bar = 0.0
             else:
+                # language.py:177: total += x * y
+                x_bar = x_bar + y
                 y_bar = x
-            x_bar += y
             # language.py:174: for y in xs:
-            xs_bar_1[j] += y_bar
-        xs_bar += xs_bar_1
+            xs_bar[j] += y_bar
         x_bar_steps[i] = x_bar
-    xs_bar = xs_bar + x_bar_steps
+    xs_bar += x_bar_steps
 
     return total, xs_bar
 
 
-# s2s digest: 158da206b57e2e7e
+# s2s digest: e3a5c4e628324dc8

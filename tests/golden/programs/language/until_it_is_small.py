@@ -55,11 +55,8 @@ def until_it_is_small_value_and_grad(x: float):
     for history_bar_row, break_1 in zip(reversed(history_bar), reversed(break_steps)):
         # language.py:470: if x < 0.1:
         the_list_bar = float(history_bar_row)
-        if break_1:
-            x_bar_1 = 0.0
-        else:
-            x_bar_1 = the_list_bar
-        x_bar += x_bar_1
+        if not break_1:
+            x_bar += the_list_bar
         # language.py:469: x = x * 0.7
         x_bar = 0.7 * x_bar
     x_bar += float(float(len(break_steps)))
@@ -67,4 +64,4 @@ def until_it_is_small_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 44fe0744e552142d
+# s2s digest: b2a76bffae9a1e49

@@ -26,9 +26,8 @@ def adam_value_and_grad(x, rate: float):
 
     # learning.py:182: m, v = np.zeros(2), np.zeros(2)
     m = np.zeros(2)
+    v = np.zeros(2)
     # learning.py:183: for t in range(1, 7):
-    m_1 = m.copy()
-    v = m
     x = x.copy()
     g_steps = np.empty((6, 2))
     m_hat_steps = np.empty((6, 2))
@@ -37,11 +36,11 @@ def adam_value_and_grad(x, rate: float):
         # learning.py:184: g = 2.0 * (x - 3.0)
         g = 2.0 * (x - 3.0)
         # learning.py:185: m = 0.9 * m + 0.1 * g
-        m_1 = 0.9 * m_1 + 0.1 * g
+        m = 0.9 * m + 0.1 * g
         # learning.py:186: v = 0.999 * v + 0.001 * g**2
         v = 0.999 * v + 0.001 * g**2
         # learning.py:187: m_hat = m / (1 - 0.9**t)
-        m_hat = m_1 / (1.0 - 0.9**t)
+        m_hat = m / (1.0 - 0.9**t)
         # learning.py:188: v_hat = v / (1 - 0.999**t)
         v_hat = v / (1.0 - 0.999**t)
         # learning.py:189: x = x - rate * m_hat / (np.sqrt(v_hat) + 1e-8)
@@ -83,4 +82,4 @@ def adam_value_and_grad(x, rate: float):
     return value, (x_bar, rate_bar)
 
 
-# s2s digest: cd1370361abb300d
+# s2s digest: 98caec7e92ddf862

@@ -68,11 +68,11 @@ def clipped_gradient_value_and_grad(w, rate: float):
         else:
             norm_bar = 0.0
         # learning.py:200: norm = np.sqrt(np.sum(gradient**2))
-        gradient_bar = gradient_bar + norm_bar / norm * gradient_1
+        gradient_bar += norm_bar / norm * gradient_1
         # learning.py:199: gradient = 3.0 * w
         w_bar += 3.0 * gradient_bar
 
     return value, (w_bar, rate_bar)
 
 
-# s2s digest: cdfc441832baa677
+# s2s digest: ab8973e1c7bd700d

@@ -45,10 +45,10 @@ def elastic_net_value_and_grad(w, x, y):
         w_bar[i] = 0.1 * (w_row + np.sign(w_row))
     # learning.py:255: residual = x @ w - y
     y_bar = -residual_bar
-    w_bar = w_bar + residual_bar @ x
+    w_bar += residual_bar @ x
     x_bar = np.outer(residual_bar, w)
 
     return value, (w_bar, x_bar, y_bar)
 
 
-# s2s digest: 7243dc14543bbbf0
+# s2s digest: 9d7f1aa376780b27

@@ -61,9 +61,9 @@ def hinge_value_and_grad(w, xs, ys):
         ys_bar[i] = margin_bar * product
         xs_bar[i] = product_bar * w
         w_bar += product_bar * xs[i]
-    w_bar = 0.02 * w + w_bar
+    w_bar += 0.02 * w
 
     return value, (w_bar, xs_bar, ys_bar)
 
 
-# s2s digest: 917a1f7773861512
+# s2s digest: dbedc749ddb8f71d

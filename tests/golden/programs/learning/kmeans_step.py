@@ -28,9 +28,9 @@ def kmeans_step_vjp(xs, centers, y_bar):
 
     # learning.py:228: sums = np.zeros(2)
     sums = np.zeros(2)
+    # learning.py:229: counts = np.zeros(2)
+    counts = np.zeros(2)
     # learning.py:230: for x in xs:
-    sums_1 = sums.copy()
-    counts = sums
     nearest_steps = []
     for x in xs:
         # learning.py:231: nearest = 0 if abs(x - centers[0]) < abs(x - centers[1]) else 1
@@ -39,12 +39,12 @@ def kmeans_step_vjp(xs, centers, y_bar):
         else:
             nearest = 1
         # learning.py:232: sums[nearest] += x
-        sums_1[nearest] += x
+        sums[nearest] += x
         # learning.py:233: counts[nearest] += 1
         counts[nearest] += 1.0
         nearest_steps.append(nearest)
     # learning.py:234: return sums / counts
-    value = sums_1 / counts
+    value = sums / counts
 
     # Backward, from the return value to the arguments.
     # learning.py:230: for x in xs:
@@ -58,4 +58,4 @@ def kmeans_step_vjp(xs, centers, y_bar):
     return value, (xs_bar, centers_bar)
 
 
-# s2s digest: a7495f67470598ef
+# s2s digest: 773cfe065755679f

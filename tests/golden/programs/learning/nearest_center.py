@@ -25,6 +25,8 @@ def nearest_center_value_and_grad(points, centers):
     k = centers.shape[0]
     if centers.shape != (k, m):
         raise ValueError("expected points: f64[n, m], centers: f64[k, m]")
+    if {points.dtype, centers.dtype} != {np.dtype(np.float64)}:
+        raise TypeError("expected points: f64[n, m], centers: f64[k, m]")
 
     # learning.py:213: for p in points:
     total = 0.0
@@ -74,4 +76,4 @@ def nearest_center_value_and_grad(points, centers):
     return total, (points_bar, centers_bar)
 
 
-# s2s digest: 2fdb6c143e26db6c
+# s2s digest: 127129a8784b30fa

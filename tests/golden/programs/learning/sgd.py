@@ -65,8 +65,6 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
         reversed(w_steps_steps), reversed(error_steps_steps)
     ):
         # learning.py:158: for x, y in zip(xs, ys):
-        rate_bar_1 = 0.0
-        w_bar = w_bar.copy()
         x_bar_steps = np.empty((m, *w_bar.shape))
         y_bar_steps = np.empty(m)
         for i in reversed(range(m)):
@@ -75,18 +73,17 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
             # learning.py:160: w = w - rate * error * x
             product_bar_1 = w_bar @ x
             error_bar = operand * product_bar_1
-            rate_bar_1 = rate_bar_1 - product_bar_1 * error
+            rate_bar = rate_bar - product_bar_1 * error
             # learning.py:159: error = w @ x - y
             y_bar_steps[i] = -error_bar
             x_bar_steps[i] = error_bar * w_steps[i] - rate * error * w_bar
             w_bar += error_bar * x
-        rate_bar = rate_bar + rate_bar_1
         xs_bar_1 += x_bar_steps
         ys_bar += y_bar_steps
     xs_bar += xs_bar_1
-    ys_bar = ys_bar - product_bar
+    ys_bar -= product_bar
 
     return value, (w_bar, xs_bar, ys_bar, rate_bar)
 
 
-# s2s digest: d02c8a6692d1c6b1
+# s2s digest: 30a95501b5978687

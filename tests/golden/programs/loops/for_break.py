@@ -38,11 +38,8 @@ def for_break_value_and_grad(a: float):
     term_bar = 0.0
     for k in reversed(range(1, len(term_steps))):
         # loops.py:60: if abs(term) < 1e-17:
-        if abs(term_steps[k]) < 1e-17:
-            cond_bar = 0.0
-        else:
-            cond_bar = 1.0
-        term_bar = term_bar + cond_bar
+        if not abs(term_steps[k]) < 1e-17:
+            term_bar = term_bar + 1.0
         # loops.py:59: term = term * a / k
         ratio_bar = term_bar / k
         a_bar = a_bar + term_steps[k - 1] * ratio_bar
@@ -51,4 +48,4 @@ def for_break_value_and_grad(a: float):
     return total, a_bar
 
 
-# s2s digest: 54a3e571ddfc3fb2
+# s2s digest: a78bce88cb03b5e8

@@ -32,14 +32,11 @@ def for_continue_value_and_grad(x: float) -> tuple[float, float]:
     x_bar = 0.0
     for k in reversed(range(10)):
         # loops.py:91: if x * k > 2.0:
-        if x * k > 2.0:
-            x_bar_1 = 0.0
-        else:
+        if not x * k > 2.0:
             # loops.py:93: total += math.sin(x * k)
-            x_bar_1 = math.cos(x * k) * k
-        x_bar += x_bar_1
+            x_bar += math.cos(x * k) * k
 
     return total, x_bar
 
 
-# s2s digest: 30f832931e3d8125
+# s2s digest: 687835b7332fb89b

@@ -91,13 +91,14 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
         if cond_2:
             # loops.py:75: x = x * 0.5
             x_bar = 0.5 * x_bar
-            a_bar_3 = 0.0
+            a_bar_3 = a_bar_2
         else:
             # loops.py:77: x = x * (1.0 + a)
-            a_bar_3 = x * x_bar
-            x_bar = x_bar * cond_3
-        a_bar_2 += a_bar_3
-        a_bar_1 = a_bar_2
+            x_bar_1 = x_bar * cond_3
+            a_bar_2 += x * x_bar
+            x_bar = x_bar_1
+            a_bar_3 = a_bar_2
+        a_bar_1 = a_bar_3
     if above:
         # loops.py:75: x = x * 0.5
         a_bar_3 = 0.5 * x_bar
@@ -109,4 +110,4 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
     return x_5, a_bar
 
 
-# s2s digest: 30658ff73fbd7e4e
+# s2s digest: 2e7e44918f79a363

@@ -53,10 +53,9 @@ def for_return_value_and_grad(x: float):
         # loops.py:106: if y > 5.0:
         if return_steps[k]:
             # loops.py:107: return y * k
-            y_bar_1 = carry * k
+            y_bar_1 = x_bar + carry * k
         else:
-            y_bar_1 = 0.0
-        y_bar_1 = x_bar + y_bar_1
+            y_bar_1 = x_bar
         # loops.py:105: y = y * 1.3
         x_bar = 1.3 * y_bar_1
         carry = 0.0
@@ -64,4 +63,4 @@ def for_return_value_and_grad(x: float):
     return y, x_bar
 
 
-# s2s digest: f812c846fbc05966
+# s2s digest: 021db40486e83d36

@@ -22,6 +22,8 @@ def found_before_break_value_and_grad(xs):
     (n,) = xs.shape
     if n < 2:
         raise ValueError("expected xs: f64[n], n >= 2")
+    if xs.dtype != np.float64:
+        raise TypeError("expected xs: f64[n], n >= 2")
 
     # loops.py:227: for i, x in enumerate(xs):
     steps = 0
@@ -81,4 +83,4 @@ def found_before_break_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 7ef73abcaf08d5f1
+# s2s digest: b6872b9f11f995c8

@@ -48,13 +48,14 @@ def result_before_break_value_and_grad(a: float):
             # loops.py:245: if x < 0.22:
             if x < 0.22:
                 # loops.py:246: result = x * x
-                x_bar = 2.0 * carry * x
+                a_bar += 2.0 * carry * x
+                x_bar = a_bar
             else:
                 # loops.py:248: result = -x
-                x_bar = -carry
+                a_bar -= carry
+                x_bar = a_bar
         else:
-            x_bar = 0.0
-        x_bar = a_bar + x_bar
+            x_bar = a_bar
         # loops.py:243: x = 0.5 * x + 0.1
         a_bar = 0.5 * x_bar
         carry = 0.0
@@ -62,4 +63,4 @@ def result_before_break_value_and_grad(a: float):
     return result, a_bar
 
 
-# s2s digest: 285aaa93a305f17c
+# s2s digest: ac85456f9c78030e

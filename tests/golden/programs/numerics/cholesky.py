@@ -21,8 +21,6 @@ def cholesky_value_and_grad(a):
     """
     if a.shape != (3, 3):
         raise ValueError("expected a: f64[3, 3]")
-    if a.dtype != np.float64:
-        raise TypeError("expected a: f64[3, 3]")
 
     # numerics.py:324: lower = np.zeros((n, n))
     lower = np.zeros((3, 3))
@@ -32,38 +30,44 @@ def cholesky_value_and_grad(a):
     sqrt_s = np.sqrt(s)
     lower[0, 0] = sqrt_s
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    s = a[1, 0] - lower[1, :0] @ lower[0, :0]
+    squeezed = lower[1, :0].copy()
+    squeezed_1 = lower[0, :0].copy()
+    s = a[1, 0] - squeezed @ squeezed_1
     # numerics.py:331: lower[i, j] = s / lower[j, j]
-    ratio = s / lower[0, 0]
-    lower_1 = lower.copy()
-    lower_1[1, 0] = ratio
+    squeezed_2 = lower[0, 0]
+    ratio = s / squeezed_2
+    lower[1, 0] = ratio
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    s = a[1, 1] - lower_1[1, :1] @ lower_1[1, :1]
+    squeezed_3 = lower[1, :1].copy()
+    s = a[1, 1] - squeezed_3 @ squeezed_3
     # numerics.py:329: lower[i, j] = np.sqrt(s)
     sqrt_s_1 = np.sqrt(s)
-    lower_2 = lower_1.copy()
-    lower_2[1, 1] = sqrt_s_1
+    lower[1, 1] = sqrt_s_1
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    s = a[2, 0] - lower_2[2, :0] @ lower_2[0, :0]
+    squeezed_4 = lower[2, :0].copy()
+    squeezed_5 = lower[0, :0].copy()
+    s = a[2, 0] - squeezed_4 @ squeezed_5
     # numerics.py:331: lower[i, j] = s / lower[j, j]
-    ratio_1 = s / lower_2[0, 0]
-    lower_3 = lower_2.copy()
-    lower_3[2, 0] = ratio_1
+    squeezed_6 = lower[0, 0]
+    ratio_1 = s / squeezed_6
+    lower[2, 0] = ratio_1
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    s = a[2, 1] - lower_3[2, :1] @ lower_3[1, :1]
+    squeezed_7 = lower[2, :1].copy()
+    squeezed_8 = lower[1, :1].copy()
+    s = a[2, 1] - squeezed_7 @ squeezed_8
     # numerics.py:331: lower[i, j] = s / lower[j, j]
-    ratio_2 = s / lower_3[1, 1]
-    lower_4 = lower_3.copy()
-    lower_4[2, 1] = ratio_2
+    squeezed_9 = lower[1, 1]
+    ratio_2 = s / squeezed_9
+    lower[2, 1] = ratio_2
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    s = a[2, 2] - lower_4[2, :2] @ lower_4[2, :2]
+    squeezed_10 = lower[2, :2].copy()
+    s = a[2, 2] - squeezed_10 @ squeezed_10
     # numerics.py:329: lower[i, j] = np.sqrt(s)
     sqrt_s_2 = np.sqrt(s)
-    lower_5 = lower_4.copy()
-    lower_5[2, 2] = sqrt_s_2
+    lower[2, 2] = sqrt_s_2
     # numerics.py:332: return np.sum(np.log(np.diag(lower)))
     indices = np.arange(3)
-    items = lower_5[indices, indices]
+    items = lower[indices, indices]
     value = np.sum(np.log(items))
 
     # Backward, from the return value to the arguments.
@@ -71,53 +75,53 @@ def cholesky_value_and_grad(a):
     lower_bar = np.zeros(lower.shape)
     lower_bar[indices, indices] = 1.0 / items
     # numerics.py:329: lower[i, j] = np.sqrt(s)
-    lower_bar_1 = lower_bar.copy()
-    lower_bar_1[2, 2] = 0.0
-    s_bar = 0.5 * lower_bar[2, 2] / sqrt_s_2
+    squeezed_bar = lower_bar[2, 2]
+    lower_bar[2, 2] = 0.0
+    s_bar = 0.5 * squeezed_bar / sqrt_s_2
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    lower_bar_1[2:, :2] -= 2.0 * s_bar * lower_4[2, :2]
+    lower_bar[2:, :2] -= 2.0 * s_bar * squeezed_10
     a_bar = np.zeros(a.shape)
     a_bar[2, 2] = s_bar
     # numerics.py:331: lower[i, j] = s / lower[j, j]
-    lower_bar = lower_bar_1.copy()
+    squeezed_bar = lower_bar[2, 1]
     lower_bar[2, 1] = 0.0
-    s_bar = lower_bar_1[2, 1] / lower_3[1, 1]
+    s_bar = squeezed_bar / squeezed_9
     lower_bar[1, 1] -= ratio_2 * s_bar
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     negated_bar = -s_bar
-    lower_bar[1:2, :1] += negated_bar * lower_3[2, :1]
-    lower_bar[2:, :1] += negated_bar * lower_3[1, :1]
+    lower_bar[1:2, :1] += negated_bar * squeezed_7
+    lower_bar[2:, :1] += negated_bar * squeezed_8
     a_bar[2, 1] += s_bar
     # numerics.py:331: lower[i, j] = s / lower[j, j]
-    lower_bar_1 = lower_bar.copy()
-    lower_bar_1[2, 0] = 0.0
-    s_bar = lower_bar[2, 0] / lower_2[0, 0]
-    lower_bar_1[0, 0] -= ratio_1 * s_bar
+    squeezed_bar = lower_bar[2, 0]
+    lower_bar[2, 0] = 0.0
+    s_bar = squeezed_bar / squeezed_6
+    lower_bar[0, 0] -= ratio_1 * s_bar
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     negated_bar = -s_bar
-    lower_bar_1[:1, :0] += negated_bar * lower_2[2, :0]
-    lower_bar_1[2:, :0] += negated_bar * lower_2[0, :0]
+    lower_bar[:1, :0] += negated_bar * squeezed_4
+    lower_bar[2:, :0] += negated_bar * squeezed_5
     a_bar[2, 0] += s_bar
     # numerics.py:329: lower[i, j] = np.sqrt(s)
-    lower_bar = lower_bar_1.copy()
+    squeezed_bar = lower_bar[1, 1]
     lower_bar[1, 1] = 0.0
-    s_bar = 0.5 * lower_bar_1[1, 1] / sqrt_s_1
+    s_bar = 0.5 * squeezed_bar / sqrt_s_1
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    lower_bar[1:2, :1] -= 2.0 * s_bar * lower_1[1, :1]
+    lower_bar[1:2, :1] -= 2.0 * s_bar * squeezed_3
     a_bar[1, 1] += s_bar
     # numerics.py:331: lower[i, j] = s / lower[j, j]
-    lower_bar_1 = lower_bar.copy()
-    lower_bar_1[1, 0] = 0.0
-    s_bar = lower_bar[1, 0] / lower[0, 0]
-    lower_bar_1[0, 0] -= ratio * s_bar
+    squeezed_bar = lower_bar[1, 0]
+    lower_bar[1, 0] = 0.0
+    s_bar = squeezed_bar / squeezed_2
+    lower_bar[0, 0] -= ratio * s_bar
     # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
     negated_bar = -s_bar
-    lower_bar_1[:1, :0] += negated_bar * lower[1, :0]
-    lower_bar_1[1:2, :0] += negated_bar * lower[0, :0]
+    lower_bar[:1, :0] += negated_bar * squeezed
+    lower_bar[1:2, :0] += negated_bar * squeezed_1
     a_bar[1, 0] += s_bar
-    a_bar[0, 0] += 0.5 * lower_bar_1[0, 0] / sqrt_s
+    a_bar[0, 0] += 0.5 * lower_bar[0, 0] / sqrt_s
 
     return value, a_bar
 
 
-# s2s digest: 1c5e9786ed273a39
+# s2s digest: 77db0e8e81c3880e

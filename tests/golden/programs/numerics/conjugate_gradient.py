@@ -104,9 +104,9 @@ def conjugate_gradient_value_and_grad(a, b):
         p_bar += ap_bar @ a
         a_bar += np.outer(ap_bar, p)
     # numerics.py:277: p = r.copy()
-    r_bar = r_bar + p_bar
+    r_bar += p_bar
 
     return value, (a_bar, r_bar)
 
 
-# s2s digest: 770b11068c31425b
+# s2s digest: 04703aad868aee1e

@@ -24,8 +24,6 @@ def gauss_seidel_value_and_grad(a, b):
     n, m = a.shape
     if b.shape != (m,):
         raise ValueError("expected a: f64[n, m], b: f64[m]")
-    if {a.dtype, b.dtype} != {np.dtype(np.float64)}:
-        raise TypeError("expected a: f64[n, m], b: f64[m]")
 
     # numerics.py:310: x = np.zeros(n)
     x = np.zeros(m)
@@ -34,7 +32,6 @@ def gauss_seidel_value_and_grad(a, b):
     s_steps_steps = np.empty((10, *x.shape))
     for i in range(10):
         # numerics.py:312: for i in range(n):
-        x = x.copy()
         x_steps = np.empty((m, *x.shape))
         s_steps = np.empty(m)
         for i_1 in range(m):
@@ -54,34 +51,28 @@ def gauss_seidel_value_and_grad(a, b):
     # numerics.py:311: for _ in range(10):
     a_bar = np.zeros((n, m))
     b_bar = np.zeros(m)
-    x_bar = b
+    x_bar = b.copy()
     for x_steps, s_steps in zip(reversed(x_steps_steps), reversed(s_steps_steps)):
         # numerics.py:312: for i in range(n):
-        a_bar_1 = np.zeros((n, m))
-        b_bar_1 = np.zeros(m)
-        x_bar = x_bar.copy()
         for i in reversed(range(m)):
             x_1 = x_steps[i]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
-            x_bar_1 = x_bar.copy()
-            x_bar_1[i] = 0.0
+            items_bar = x_bar[i]
+            x_bar[i] = 0.0
             items = a[i, i]
-            ratio_bar = x_bar[i] / items
-            b_bar_1[i] += ratio_bar
+            ratio_bar = items_bar / items
+            b_bar[i] += ratio_bar
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
             difference_bar = (
                 ratio_bar * x_1[i] - (b[i] - s_steps[i]) / items * ratio_bar
             )
-            x_bar_1 -= ratio_bar * a[i]
-            x_bar_1[i] += items * ratio_bar
-            a_bar_1[i, i] += difference_bar
-            a_bar_1[i] -= ratio_bar * x_1
-            x_bar = x_bar_1
-        a_bar += a_bar_1
-        b_bar += b_bar_1
-    b_bar = x + b_bar
+            x_bar -= ratio_bar * a[i]
+            x_bar[i] += items * ratio_bar
+            a_bar[i, i] += difference_bar
+            a_bar[i] -= ratio_bar * x_1
+    b_bar += x
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 173abb037c6d7c68
+# s2s digest: 6edbaaeef6383e55

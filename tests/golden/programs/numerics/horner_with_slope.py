@@ -57,10 +57,9 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
         dp_bar = dp_bar * x
         p_bar = p_bar_1
     # numerics.py:76: p = coefficients[0]
-    coefficients_bar_1 = coefficients_bar.copy()
-    coefficients_bar_1[0] += p_bar
+    coefficients_bar[0] += p_bar
 
-    return value, (coefficients_bar_1, x_bar)
+    return value, (coefficients_bar, x_bar)
 
 
-# s2s digest: 587ff28c19e442f4
+# s2s digest: 0b410a852486dccd

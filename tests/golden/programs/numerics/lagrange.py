@@ -25,6 +25,8 @@ def lagrange_value_and_grad(xs, ys, x: float):
     (n,), (m,) = xs.shape, ys.shape
     if np.ndim(x):
         raise ValueError("expected xs: f64[n], ys: f64[m], x: float")
+    if {xs.dtype, ys.dtype} != {np.dtype(np.float64)}:
+        raise TypeError("expected xs: f64[n], ys: f64[m], x: float")
 
     # numerics.py:365: for i in range(n):
     total = 0.0
@@ -70,8 +72,6 @@ def lagrange_value_and_grad(xs, ys, x: float):
         term_steps = np.concatenate([np.full(1, term), term_steps_steps[i]])
         cond_steps = cond_steps_steps[i]
         cond_1_steps = cond_1_steps_steps[i]
-        xs_bar_1 = np.zeros(n)
-        x_bar_1 = 0.0
         term_bar = 1.0
         for j in reversed(range(n)):
             # numerics.py:368: if j != i:
@@ -83,22 +83,16 @@ def lagrange_value_and_grad(xs, ys, x: float):
                 # numerics.py:369: term = term * (x - xs[j]) / (xs[i] - xs[j])
                 ratio_bar = term_bar / row_1
                 product_bar = -term_1 * ratio_bar
-                x_bar_2 = term * ratio_bar
+                x_bar_1 = term * ratio_bar
                 term_bar = ratio_bar * row
-                xs_bar_2 = np.zeros(n)
-                xs_bar_2[i] = product_bar
-                xs_bar_2[j] += -product_bar - x_bar_2
-            else:
-                xs_bar_2 = np.zeros(n)
-                x_bar_2 = 0.0
-            xs_bar_1 += xs_bar_2
-            x_bar_1 = x_bar_1 + x_bar_2
-        xs_bar += xs_bar_1
-        x_bar = x_bar + x_bar_1
+                xs_bar[i] += product_bar
+                xs_bar[j] += -product_bar - x_bar_1
+                x_bar_1 += x_bar
+                x_bar = x_bar_1
         # numerics.py:366: term = ys[i]
         ys_bar[i] += term_bar
 
     return total, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: fe83e8036fbf63df
+# s2s digest: 9dbd21d582450717

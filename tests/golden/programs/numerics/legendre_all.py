@@ -22,8 +22,6 @@ def legendre_all_vjp(x: float, y_bar):
     """
     if y_bar.shape != (6,) or np.ndim(x):
         raise ValueError("expected x: float, y_bar: f64[6]")
-    if y_bar.dtype != np.float64:
-        raise TypeError("expected x: float, y_bar: f64[6]")
 
     # numerics.py:237: p = np.zeros(6)
     p = np.zeros(6)
@@ -42,18 +40,17 @@ def legendre_all_vjp(x: float, y_bar):
     p_bar = y_bar.copy()
     for n in reversed(range(1, 5)):
         # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
-        p_bar_1 = p_bar.copy()
-        p_bar_1[n + 1] = 0.0
-        ratio_bar = p_bar[n + 1] / (n + 1)
+        items_bar = p_bar[n + 1]
+        p_bar[n + 1] = 0.0
+        ratio_bar = items_bar / (n + 1)
         converted = float(2 * n + 1)
-        p_bar_1[n - 1] -= np.float64(n) * ratio_bar
-        p_bar_1[n] += converted * x * ratio_bar
+        p_bar[n - 1] -= np.float64(n) * ratio_bar
+        p_bar[n] += converted * x * ratio_bar
         x_bar = x_bar + converted * ratio_bar * p[n]
-        p_bar = p_bar_1
     # numerics.py:239: p[1] = x
-    x_bar = x_bar + p_bar[1]
+    x_bar += float(p_bar[1])
 
     return p, x_bar
 
 
-# s2s digest: ced7e2b3162a9e79
+# s2s digest: f3a47ebbf4ea1e03

@@ -24,6 +24,8 @@ def matrix_power_value_and_grad(a, n):
         raise ValueError("made for n=5 only")
     if a.shape != (2, 2):
         raise ValueError("expected a: f64[2, 2]")
+    if a.dtype != np.float64:
+        raise TypeError("expected a: f64[2, 2]")
 
     # numerics.py:424: result = np.eye(2)
     result = np.eye(2)
@@ -54,4 +56,4 @@ def matrix_power_value_and_grad(a, n):
     return value, a_bar
 
 
-# s2s digest: ccfea7ae914efdb0
+# s2s digest: b1f4bbe8c8b012ac

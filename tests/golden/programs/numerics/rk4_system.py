@@ -112,7 +112,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         prey_bar = k4_bar[0]
         difference_bar = k4_bar[1] - prey_bar
         predator_bar = prey_3 * difference_bar - k4_bar[1]
-        prey_bar = prey_bar + difference_bar * predator_3
+        prey_bar += difference_bar * predator_3
         # numerics.py:140: prey, predator = y
         y_bar_1 = np.zeros(y.shape)
         y_bar_1[1] = predator_bar
@@ -125,7 +125,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         prey_bar = k3_bar_1[0]
         difference_bar = k3_bar_1[1] - prey_bar
         predator_bar = prey_2 * difference_bar - k3_bar_1[1]
-        prey_bar = prey_bar + difference_bar * predator_2
+        prey_bar += difference_bar * predator_2
         # numerics.py:140: prey, predator = y
         y_bar_1 = np.zeros(y.shape)
         y_bar_1[1] = predator_bar
@@ -138,7 +138,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         prey_bar = k2_bar[0]
         difference_bar = k2_bar[1] - prey_bar
         predator_bar = prey_1 * difference_bar - k2_bar[1]
-        prey_bar = prey_bar + difference_bar * predator_1
+        prey_bar += difference_bar * predator_1
         # numerics.py:140: prey, predator = y
         y_bar_1 = np.zeros(y.shape)
         y_bar_1[1] = predator_bar
@@ -151,7 +151,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         prey_bar = k1_bar[0]
         difference_bar = k1_bar[1] - prey_bar
         predator_bar = prey * difference_bar - k1_bar[1]
-        prey_bar = prey_bar + difference_bar * predator
+        prey_bar += difference_bar * predator
         # numerics.py:140: prey, predator = y
         y_bar[1] += predator_bar
         y_bar[0] += prey_bar
@@ -161,4 +161,4 @@ def rk4_system_vjp(y, t_end: float, y_bar):
     return y, (y_bar, t_end_bar)
 
 
-# s2s digest: b13b6d41e7d6c2ce
+# s2s digest: 27663f3c868df168

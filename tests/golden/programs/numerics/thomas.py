@@ -32,13 +32,6 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
             "expected lower: f64[n], diagonal: f64[m], upper: f64[k], b: f64[p], "
             "y_bar: f64[p], p >= 2"
         )
-    if {lower.dtype, diagonal.dtype, upper.dtype, b.dtype, y_bar.dtype} != {
-        np.dtype(np.float64)
-    }:
-        raise TypeError(
-            "expected lower: f64[n], diagonal: f64[m], upper: f64[k], b: f64[p], "
-            "y_bar: f64[p], p >= 2"
-        )
 
     # numerics.py:342: c = np.zeros(n - 1)
     c = np.zeros(p - 1)
@@ -49,8 +42,7 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     c[0] = ratio
     # numerics.py:345: d[0] = b[0] / diagonal[0]
     ratio_1 = b[0] / diagonal[0]
-    d_1 = d.copy()
-    d_1[0] = ratio_1
+    d[0] = ratio_1
     # numerics.py:346: for i in range(1, n):
     items_1_steps = np.empty(p - 1)
     cond_steps = np.empty(p - 1)
@@ -63,22 +55,21 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         if i < p - 1:
             # numerics.py:349: c[i] = upper[i] / m
             cond = upper[i] / m
-            c_1 = c.copy()
-            c_1[i] = cond
-            c = c_1
+            c[i] = cond
         else:
             cond = np.zeros((), dtype=np.float64)
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
-        d_1[i] = (b[i] - items * d_1[i - 1]) / m
+        d[i] = (b[i] - items * d[i - 1]) / m
         items_1_steps[i - 1] = items_1
         cond_steps[i - 1] = cond
+    # numerics.py:351: x = np.zeros(n)
+    x = np.zeros(p)
     # numerics.py:352: x[-1] = d[-1]
-    x = d.copy()
-    x[-1] = d_1[-1]
+    x[-1] = d[-1]
     # numerics.py:353: for i in range(n - 2, -1, -1):
     for i in reversed(range(p - 1)):
         # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
-        x[i] = d_1[i] - c[i] * x[i + 1]
+        x[i] = d[i] - c[i] * x[i + 1]
 
     # Backward, from the return value to the arguments.
     # numerics.py:353: for i in range(n - 2, -1, -1):
@@ -87,71 +78,55 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     x_bar = y_bar.copy()
     for i in range(p - 1):
         # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
-        x_bar_1 = x_bar.copy()
-        x_bar_1[i] = 0.0
         items_bar = x_bar[i]
-        x_bar_1[i + 1] -= c[i] * items_bar
+        x_bar[i] = 0.0
+        x_bar[i + 1] -= c[i] * items_bar
         product_bar = -items_bar * x[i + 1]
         c_bar[i] += product_bar
         d_bar[i] += items_bar
-        x_bar = x_bar_1
     # numerics.py:352: x[-1] = d[-1]
-    d_bar_1 = d_bar.copy()
-    d_bar_1[-1] += x_bar[-1]
+    d_bar[-1] += x_bar[-1]
     # numerics.py:346: for i in range(1, n):
     diagonal_bar = np.zeros(m_size)
     lower_bar = np.zeros(n)
     upper_bar = np.zeros(k)
     b_bar = np.zeros(p)
-    d_bar = d_bar_1
     for i in reversed(range(1, p)):
         items_1 = items_1_steps[i - 1]
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
         items = lower[i - 1]
         m = diagonal[i] - items * items_1
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
-        d_bar_2 = d_bar.copy()
-        d_bar_2[i] = 0.0
-        ratio_bar = d_bar[i] / m
+        items_bar = d_bar[i]
+        d_bar[i] = 0.0
+        ratio_bar = items_bar / m
         negated_bar = -items
-        d_bar_2[i - 1] += negated_bar * ratio_bar
+        d_bar[i - 1] += negated_bar * ratio_bar
         b_bar[i] += ratio_bar
         # numerics.py:348: if i < n - 1:
+        items_2 = d[i - 1]
+        m_bar = -(b[i] - items * items_2) / m * ratio_bar
         cond = cond_steps[i - 1]
         if i < p - 1:
             # numerics.py:349: c[i] = upper[i] / m
-            c_bar_1 = c_bar.copy()
-            c_bar_1[i] = 0.0
-            ratio_bar_1 = c_bar[i] / m
-            m_bar = -cond * ratio_bar_1
-            upper_bar_1 = np.zeros(k)
-            upper_bar_1[i] = ratio_bar_1
-            c_bar = c_bar_1
-        else:
-            upper_bar_1 = np.zeros(k)
-            m_bar = 0.0
-        upper_bar += upper_bar_1
-        items_2 = d_1[i - 1]
-        m_bar = m_bar - (b[i] - items * items_2) / m * ratio_bar
+            items_bar = c_bar[i]
+            c_bar[i] = 0.0
+            ratio_bar_1 = items_bar / m
+            m_bar = m_bar - cond * ratio_bar_1
+            upper_bar[i] += ratio_bar_1
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
-        c_bar_1 = c_bar.copy()
-        c_bar_1[i - 1] += negated_bar * m_bar
+        c_bar[i - 1] += negated_bar * m_bar
         lower_bar[i - 1] += -ratio_bar * items_2 - m_bar * items_1
         diagonal_bar[i] += m_bar
-        c_bar = c_bar_1
-        d_bar = d_bar_2
     # numerics.py:345: d[0] = b[0] / diagonal[0]
     ratio_bar = d_bar[0] / diagonal[0]
-    b_bar_1 = b_bar.copy()
-    b_bar_1[0] += ratio_bar
+    b_bar[0] += ratio_bar
     # numerics.py:344: c[0] = upper[0] / diagonal[0]
     ratio_bar_1 = c_bar[0] / diagonal[0]
-    diagonal_bar_1 = diagonal_bar.copy()
-    diagonal_bar_1[0] += -ratio_1 * ratio_bar - ratio * ratio_bar_1
-    upper_bar_1 = upper_bar.copy()
-    upper_bar_1[0] += ratio_bar_1
+    diagonal_bar[0] += -ratio_1 * ratio_bar - ratio * ratio_bar_1
+    upper_bar[0] += ratio_bar_1
 
-    return x, (lower_bar, diagonal_bar_1, upper_bar_1, b_bar_1)
+    return x, (lower_bar, diagonal_bar, upper_bar, b_bar)
 
 
-# s2s digest: edfa3a2aa59df1f6
+# s2s digest: 00edb1b653a528a9

@@ -56,23 +56,22 @@ def advection_value_and_grad(u, velocity: float):
         if operand:
             # physics.py:105: u = u - velocity * (u - np.roll(u, 1))
             product_bar = -velocity * u_bar
-            velocity_bar_1 = -(u_bar @ (u - np.concatenate([u[-1:], u[:-1]])))
             negated_bar = -product_bar
             u_bar_1 = u_bar + product_bar
             u_bar_1[:-1] += negated_bar[1:]
             u_bar_1[-1:] += negated_bar[:1]
+            velocity_bar = velocity_bar - u_bar @ (u - np.concatenate([u[-1:], u[:-1]]))
             u_bar = u_bar_1
         else:
             # physics.py:107: u = u - velocity * (np.roll(u, -1) - u)
             product_bar = -velocity * u_bar
-            velocity_bar_1 = -(u_bar @ (np.concatenate([u[1:], u[:1]]) - u))
             u_bar_1 = u_bar - product_bar
             u_bar_1[:1] += product_bar[-1:]
             u_bar_1[1:] += product_bar[:-1]
+            velocity_bar = velocity_bar - u_bar @ (np.concatenate([u[1:], u[:1]]) - u)
             u_bar = u_bar_1
-        velocity_bar = velocity_bar + velocity_bar_1
 
     return value, (u_bar, velocity_bar)
 
 
-# s2s digest: aa0003fcbdc90302
+# s2s digest: bed341c8d8af2eaf

@@ -53,14 +53,13 @@ def bouncing_ball_value_and_grad(height: float, restitution: float):
         if below:
             # physics.py:41: v = -restitution * v
             v_bar_1 = -restitution * v_bar
-            restitution_bar_1 = -v_bar * v_1
             # physics.py:40: y = -y
             y_bar = -height_bar
+            # physics.py:41: v = -restitution * v
+            restitution_bar = restitution_bar - v_bar * v_1
             v_bar = v_bar_1
         else:
             y_bar = height_bar
-            restitution_bar_1 = 0.0
-        restitution_bar = restitution_bar + restitution_bar_1
         # physics.py:38: y += v * dt
         v_bar += 0.01 * y_bar
         height_bar = y_bar
@@ -68,4 +67,4 @@ def bouncing_ball_value_and_grad(height: float, restitution: float):
     return value, (height_bar, restitution_bar)
 
 
-# s2s digest: 22f8200a2cc2fa16
+# s2s digest: b5b777b3ebe21ca9

@@ -53,13 +53,15 @@ def diffusion_2d_value_and_grad(u, k: float):
     k_bar = 0.0
     for u in reversed(u_steps):
         # physics.py:243: u[:, -1] = u[:, -2]
+        repeated_bar = u_bar[:, -1][:, None]
         u_bar_1 = u_bar.copy()
         u_bar_1[:, -1:] = 0.0
-        u_bar_1[:, -2] += u_bar[:, -1]
+        u_bar_1[:, -2:-1] += repeated_bar
         # physics.py:242: u[:, 0] = u[:, 1]
+        repeated_bar = u_bar_1[:, 0][:, None]
         u_bar = u_bar_1.copy()
         u_bar[:, :1] = 0.0
-        u_bar[:, 1] += u_bar_1[:, 0]
+        u_bar[:, 1:2] += repeated_bar
         # physics.py:239: u[1:-1, 1:-1] += k * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
         product_bar = k * u_bar[1:-1, 1:-1]
         difference = (
@@ -79,4 +81,4 @@ def diffusion_2d_value_and_grad(u, k: float):
     return value, (u_bar, k_bar)
 
 
-# s2s digest: b7b3ef993636c42f
+# s2s digest: cf429d28e70b181a

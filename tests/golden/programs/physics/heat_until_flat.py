@@ -49,20 +49,20 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     u_bar = np.full(n, alpha)
     for u in reversed(u_steps):
         # physics.py:78: new[1:-1] = u[1:-1] + alpha * (u[2:] - 2 * u[1:-1] + u[:-2])
-        new_bar = u_bar.copy()
-        new_bar[1:-1] = 0.0
         product_bar = alpha * u_bar[1:-1]
         alpha_bar_1 = alpha_bar_1 + u_bar[1:-1] @ (u[2:] - 2.0 * u[1:-1] + u[:-2])
-        u_bar_1 = np.zeros(u.shape)
-        u_bar_1[:-2] = product_bar
-        u_bar_1[2:] += product_bar
-        u_bar_1[1:-1] += u_bar[1:-1] - 2.0 * product_bar
+        difference_bar = u_bar[1:-1] - 2.0 * product_bar
+        new_bar = u_bar
+        new_bar[1:-1] = 0.0
+        u_bar = np.zeros(u.shape)
+        u_bar[:-2] = product_bar
+        u_bar[2:] += product_bar
+        u_bar[1:-1] += difference_bar
         # physics.py:77: new = u.copy()
-        u_bar_1 += new_bar
-        u_bar = u_bar_1
+        u_bar += new_bar
     alpha_bar += alpha_bar_1
 
     return value, (u_bar, alpha_bar)
 
 
-# s2s digest: ad4ae7ce6b6b28a5
+# s2s digest: 8abbf786fbee9389

@@ -65,9 +65,9 @@ def leapfrog_value_and_grad(q, p, mass):
         p_bar += 0.05 * ratio_bar_1
         # physics.py:52: p = p - 0.5 * dt * q**3
         q_bar -= 0.07500000000000001 * q**2 * p_bar
-    mass_bar = mass_bar - 2.0 * ratio * ratio_bar
+    mass_bar -= 2.0 * ratio * ratio_bar
 
     return value, (q_bar, p_bar, mass_bar)
 
 
-# s2s digest: d232cd7365d1ac7d
+# s2s digest: 9d6ed6e0e5ae702d

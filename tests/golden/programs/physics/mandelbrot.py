@@ -81,23 +81,19 @@ def mandelbrot_value_and_grad(re: float, im: float):
             log = np.log(sum_1)
             converted_bar = float(-carry / log / log / sum_1)
             sum_bar = converted_bar + converted_bar
-            y_bar_1 = sum_bar * y_1
-            x_bar_1 = sum_bar * x_1
-        else:
-            x_bar_1 = 0.0
-            y_bar_1 = 0.0
-        sum_bar = x_bar + x_bar_1
-        sum_bar_1 = y_bar + y_bar_1
-        re_bar_1 = re_bar_1 + sum_bar
-        im_bar_1 = im_bar_1 + sum_bar_1
+            x_bar = x_bar + sum_bar * x_1
+            y_bar = y_bar + sum_bar * y_1
+        re_bar_1 = re_bar_1 + x_bar
+        im_bar_1 = im_bar_1 + y_bar
         # physics.py:207: x, y = x * x - y * y + re, 2 * x * y + im
-        y_bar = 2.0 * x * sum_bar_1 - 2.0 * sum_bar * y
-        x_bar = 2.0 * (sum_bar_1 * y + sum_bar * x)
+        y_bar_1 = 2.0 * x * y_bar - 2.0 * x_bar * y
+        x_bar = 2.0 * (y_bar * y + x_bar * x)
         carry = 0.0
+        y_bar = y_bar_1
     re_bar = re_bar + re_bar_1
     im_bar = im_bar + im_bar_1
 
     return value, (re_bar, im_bar)
 
 
-# s2s digest: a32b8ebd8d550700
+# s2s digest: 43b2164cca1b2bbc

@@ -54,24 +54,20 @@ def nbody_value_and_grad(positions, masses):
             difference = items - positions[j]
             distance_steps.append(np.linalg.norm(difference))
         operand = masses[i]
-        positions_bar_1 = np.zeros((n, m))
-        masses_bar_1 = np.zeros(k)
         for j in reversed(range(len(distance_steps))):
             distance = distance_steps[j]
             # physics.py:121: energy -= masses[i] * masses[j] / distance
             ratio_bar = -1.0 / distance
             items_1 = masses[j]
-            masses_bar_1[j] += operand * ratio_bar
-            masses_bar_1[i] += ratio_bar * items_1
+            masses_bar[j] += operand * ratio_bar
+            masses_bar[i] += ratio_bar * items_1
             # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
             ratio_bar = -operand * items_1 / distance * ratio_bar / distance
             product_bar = ratio_bar * (items - positions[j])
-            positions_bar_1[j] -= product_bar
-            positions_bar_1[i] += product_bar
-        positions_bar += positions_bar_1
-        masses_bar += masses_bar_1
+            positions_bar[j] -= product_bar
+            positions_bar[i] += product_bar
 
     return energy, (positions_bar, masses_bar)
 
 
-# s2s digest: 0302103c2d6e81a7
+# s2s digest: 3da6f94b55191f60

@@ -65,15 +65,13 @@ def orbit_value_and_grad(position, velocity):
         product_bar_1 = 0.02 * position_1 / power_r @ product_bar
         position_bar += 0.02 * product_bar
         # physics.py:134: if r < closest:
+        r_bar = -3.0 * r**2 * product_bar_1
         if below:
-            closest_bar_1 = 0.0
-        else:
-            closest_bar, closest_bar_1 = 0.0, closest_bar
-        r_bar = closest_bar - 3.0 * r**2 * product_bar_1
+            r_bar = r_bar + closest_bar
+            closest_bar = 0.0
         # physics.py:133: r = np.linalg.norm(position)
         product_bar = 0.5 * r_bar / r * position_1
         position_bar = position_bar + product_bar + product_bar
-        closest_bar = closest_bar_1
     # physics.py:131: closest = np.linalg.norm(position)
     product_bar = 0.5 * closest_bar / closest * position
     position_bar = position_bar + product_bar + product_bar
@@ -81,4 +79,4 @@ def orbit_value_and_grad(position, velocity):
     return closest_1, (position_bar, velocity_bar)
 
 
-# s2s digest: aa29b8bbca73319c
+# s2s digest: b019771221e9f71f

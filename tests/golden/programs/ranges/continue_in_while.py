@@ -35,14 +35,11 @@ def continue_in_while_value_and_grad(x: float) -> tuple[float, float]:
         # ranges.py:211: k += 1
         k_1 = k + 1
         # ranges.py:212: if x * k % 2.0 > 1.0:
-        if x * k_1 % 2.0 > 1.0:
-            x_bar_1 = 0.0
-        else:
+        if not x * k_1 % 2.0 > 1.0:
             # ranges.py:214: total += x * k
-            x_bar_1 = float(k_1)
-        x_bar += x_bar_1
+            x_bar += float(k_1)
 
     return total, x_bar
 
 
-# s2s digest: 7a10e1917dd3d77c
+# s2s digest: 4a6d7dab98306c26

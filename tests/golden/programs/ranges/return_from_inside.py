@@ -86,11 +86,9 @@ def return_from_inside_value_and_grad(a, limit: float):
             if total > limit:
                 # ranges.py:168: return total * value
                 value_bar = total * carry
-                total_bar_1 = carry * value_1
+                total_bar = total_bar + carry * value_1
             else:
-                total_bar_1 = 0.0
                 value_bar = 0.0
-            total_bar = total_bar + total_bar_1
             # ranges.py:166: total += value
             value_bar = value_bar + total_bar
             # ranges.py:165: for value in row:
@@ -103,4 +101,4 @@ def return_from_inside_value_and_grad(a, limit: float):
     return value, (a_bar, 0.0)
 
 
-# s2s digest: 44d2dfe4a94a3f8f
+# s2s digest: c8e559e4b09df5bf

@@ -38,9 +38,9 @@ def zipped_reversed_value_and_grad(xs):
         # ranges.py:102: total += a**2 * b
         xs_bar[i] = 2.0 * a * operand[i]
         b_bar_steps[i] = a**2
-    xs_bar = xs_bar + b_bar_steps[::-1]
+    xs_bar += b_bar_steps[::-1]
 
     return total, xs_bar
 
 
-# s2s digest: df2d1edd516a2456
+# s2s digest: b80a0936a1929cd0

@@ -26,6 +26,10 @@ def arguments_value_and_grad(x, a):
         raise ValueError("expected x: f64[n], a: f64[m, n]")
     if {x.dtype, a.dtype} != {np.dtype(np.float64)}:
         raise TypeError("expected x: f64[n], a: f64[m, n]")
+    if np.shares_memory(x, a):
+        raise ValueError(
+            "`arguments` changes x, which shares memory with another argument"
+        )
 
     # updates.py:226: x *= 2.0
     x = x * 2.0
@@ -39,13 +43,12 @@ def arguments_value_and_grad(x, a):
     # updates.py:228: return np.sum(a**2)
     a_bar = 2.0 * a_1
     # updates.py:227: a[0] = x
-    a_bar_1 = a_bar.copy()
-    a_bar_1[:1] = 0.0
-    x_bar = a_bar[0]
+    x_bar = a_bar[0].copy()
+    a_bar[:1] = 0.0
     # updates.py:226: x *= 2.0
     x_bar = 2.0 * x_bar
 
-    return value, (x_bar, a_bar_1)
+    return value, (x_bar, a_bar)
 
 
-# s2s digest: d7c95eaa18b2429c
+# s2s digest: f11a5b66f9a8bc77

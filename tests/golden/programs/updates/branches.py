@@ -46,21 +46,20 @@ def branches_value_and_grad(x, a):
     y_bar = 2.0 * y_1
     if above:
         # updates.py:251: y[1] = x[0] * y[2]
-        y_bar_1 = y_bar.copy()
-        y_bar_1[1] = 0.0
-        y_bar_1[2] += x[0] * y_bar[1]
+        squeezed_bar = y_bar[1]
+        y_bar[1] = 0.0
+        y_bar[2] += x[0] * squeezed_bar
         x_bar = np.zeros(x.shape)
-        x_bar[0] = y_bar[1] * y[2]
-        y_bar = y_bar_1
+        x_bar[0] = squeezed_bar * y[2]
     else:
         x_bar = np.zeros(x.shape)
         # updates.py:253: y *= 2.0
         y_bar = 2.0 * y_bar
     # updates.py:249: y = x.copy()
-    x_bar = x_bar + y_bar
+    x_bar += y_bar
     a_bar = np.zeros(a.shape)
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 1b5cf174b5d03f89
+# s2s digest: 3c3928de8714b9c5

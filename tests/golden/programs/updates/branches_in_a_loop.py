@@ -36,9 +36,7 @@ def branches_in_a_loop_value_and_grad(x, a):
         if above:
             # updates.py:266: y[i] *= y[i]
             cond = y[i]
-            y_1 = y.copy()
-            y_1[i] = cond * cond
-            y = y_1
+            y[i] = cond * cond
         else:
             cond = np.zeros((), dtype=np.float64)
         above_steps[i] = above
@@ -54,13 +52,11 @@ def branches_in_a_loop_value_and_grad(x, a):
         cond = cond_steps[i]
         if above_steps[i]:
             # updates.py:266: y[i] *= y[i]
-            y_bar_1 = y_bar.copy()
-            y_bar_1[i] = 0.0
-            y_bar_1[i] += 2.0 * y_bar[i] * cond
-            y_bar = y_bar_1
+            items_bar = y_bar[i]
+            y_bar[i] = 2.0 * items_bar * cond
     a_bar = np.zeros(a.shape)
 
     return value, (y_bar, a_bar)
 
 
-# s2s digest: 69a5cb9b3e7e1c15
+# s2s digest: 8a382ee3b0d297d4

@@ -27,6 +27,10 @@ def column_view_value_and_grad(x, a):
         raise ValueError("expected x: f64[n], a: f64[3, m], m >= 3, n >= 3")
     if {x.dtype, a.dtype} != {np.dtype(np.float64)}:
         raise TypeError("expected x: f64[n], a: f64[3, m], m >= 3, n >= 3")
+    if not np.empty_like(a).flags.c_contiguous:
+        raise ValueError(
+            "`column_view` reshapes and changes what it computes from a, which must lie in row-major order"
+        )
 
     # updates.py:140: column += x[:3] * b[:, 0]
     b = a.copy()
@@ -35,30 +39,29 @@ def column_view_value_and_grad(x, a):
     # updates.py:141: flat = b.reshape(-1)
     flat = b.ravel()
     # updates.py:142: flat[5] = column[0]
-    updated = flat.copy()
-    updated[5] = column[0]
-    b = updated.reshape(3, -1)
+    flat[5] = column[0]
+    b = flat.reshape(3, -1)
     # updates.py:143: return np.sum(b**2)
     value = np.sum(b**2)
 
     # Backward, from the return value to the arguments.
     # updates.py:142: flat[5] = column[0]
-    product_bar = 2.0 * updated
-    flat_bar = product_bar.copy()
+    product_bar = 2.0 * flat
+    squeezed_bar = product_bar[5]
+    flat_bar = product_bar
     flat_bar[5] = 0.0
     padded_bar = np.zeros((1, 3))
-    padded_bar[:, :1] = product_bar[5]
+    padded_bar[:, :1] = squeezed_bar
     # updates.py:141: flat = b.reshape(-1)
     b_bar = flat_bar.reshape(3, -1)
     # updates.py:140: column += x[:3] * b[:, 0]
-    b_bar_1 = b_bar.copy()
-    b_bar_1[:, 2:3] += padded_bar.T
-    a_bar = b_bar_1.copy()
-    a_bar[:, 0] += x[:3] * b_bar_1[:, 2]
+    b_bar[:, 2:3] += padded_bar.T
+    a_bar = b_bar.copy()
+    a_bar[:, 0] += x[:3] * b_bar[:, 2]
     x_bar = np.zeros(x.shape)
-    x_bar[:3] = b_bar_1[:, 2] * a[:, 0]
+    x_bar[:3] = b_bar[:, 2] * a[:, 0]
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 08288dd98f1b32cc
+# s2s digest: 7aa12600b2911ac5

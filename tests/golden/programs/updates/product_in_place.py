@@ -41,14 +41,14 @@ def product_in_place_value_and_grad(x, a):
     y_bar = np.ones(n)
     for y in reversed(y_steps):
         # updates.py:102: y[1:] *= y[:-1]
-        y_bar_1 = y_bar.copy()
-        y_bar_1[1:] = 0.0
-        y_bar_1[:-1] += y[1:] * y_bar[1:]
-        y_bar_1[1:] += y_bar[1:] * y[:-1]
-        y_bar = y_bar_1
+        product_bar = y[1:] * y_bar[1:]
+        product_bar_1 = y_bar[1:] * y[:-1]
+        y_bar[1:] = 0.0
+        y_bar[:-1] += product_bar
+        y_bar[1:] += product_bar_1
     a_bar = np.zeros(a.shape)
 
     return value, (y_bar, a_bar)
 
 
-# s2s digest: b03ca1ef3d223a54
+# s2s digest: 11b2ccfcfae6e0e1

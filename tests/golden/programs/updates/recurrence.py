@@ -42,12 +42,10 @@ def recurrence_value_and_grad(x, a):
     y_bar = 2.0 * y
     for i in reversed(range(1, n)):
         # updates.py:78: y[i] += 0.5 * np.tanh(y[i - 1])
-        y_bar_1 = y_bar.copy()
-        y_bar_1[i - 1] += 0.5 * y_bar[i] * (1.0 - tanh_steps[i - 1] ** 2)
-        y_bar = y_bar_1
+        y_bar[i - 1] += 0.5 * y_bar[i] * (1.0 - tanh_steps[i - 1] ** 2)
     a_bar = np.zeros(a.shape)
 
     return value, (y_bar, a_bar)
 
 
-# s2s digest: cf74fc28e4e5bae3
+# s2s digest: 67aceb1e50caf252

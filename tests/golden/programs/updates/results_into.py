@@ -41,19 +41,20 @@ def results_into_value_and_grad(x, a):
     # updates.py:206: return np.sum(out**2)
     out_bar = 2.0 * out
     # updates.py:205: np.copyto(out[1:3], x[:2], where=np.array([True, False]))
-    out_bar_1 = out_bar.copy()
-    out_bar_1[1:3] = 0.0
+    chosen_bar = np.where(CONSTANT, 0.0, out_bar[1:3])
+    chosen_bar_1 = np.where(CONSTANT, out_bar[1:3], 0.0)
+    out_bar[1:3] = 0.0
     x_bar = np.zeros(x.shape)
-    x_bar[:2] = np.where(CONSTANT, out_bar[1:3], 0.0)
-    out_bar_1[1:3] += np.where(CONSTANT, 0.0, out_bar[1:3])
+    x_bar[:2] = chosen_bar_1
+    out_bar[1:3] += chosen_bar
     # updates.py:204: np.add(out, x, out=out[:])
-    x_bar += out_bar_1
+    x_bar += out_bar
     # updates.py:203: np.multiply(x, a[0], out=out)
-    x_bar += out_bar_1 * a[0]
+    x_bar += out_bar * a[0]
     a_bar = np.zeros(a.shape)
-    a_bar[0] = x * out_bar_1
+    a_bar[0] = x * out_bar
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 06520030894d87ea
+# s2s digest: 8ddc8fea61174351

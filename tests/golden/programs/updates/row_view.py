@@ -30,31 +30,29 @@ def row_view_value_and_grad(x, a):
     # updates.py:112: b = a.copy()
     b = a.copy()
     # updates.py:113: row = b[1]
-    row = b[1]
+    row = b[1].copy()
     # updates.py:114: row *= x
-    b_1 = b.copy()
-    b_1[1] = row * x
-    row_1 = b_1[1]
+    b[1] = row * x
+    row_1 = b[1]
     # updates.py:115: row[1:3] -= row[0] * 0.5
-    b_1[1:2, 1:3] -= row_1[0] * 0.5
+    b[1:2, 1:3] -= row_1[0] * 0.5
     # updates.py:116: return np.sum(b**2)
-    value = np.sum(b_1**2)
+    value = np.sum(b**2)
 
     # Backward, from the return value to the arguments.
     # updates.py:116: return np.sum(b**2)
-    b_bar = 2.0 * b_1
+    b_bar = 2.0 * b
     # updates.py:115: row[1:3] -= row[0] * 0.5
-    b_bar_1 = b_bar.copy()
-    b_bar_1[1, 0] -= 0.5 * np.sum(b_bar[1:2, 1:3], axis=1)[0]
+    b_bar[1, 0] -= 0.5 * np.sum(b_bar[1:2, 1:3], axis=1)[0]
     # updates.py:114: row *= x
-    b_bar = b_bar_1.copy()
+    squeezed_bar = b_bar[1].copy()
+    x_bar = row * squeezed_bar
     b_bar[1:2] = 0.0
-    x_bar = row * b_bar_1[1]
     # updates.py:113: row = b[1]
-    row_bar = b_bar_1[1] * x
+    row_bar = squeezed_bar * x
     b_bar[1] += row_bar
 
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 12988a0f7337f01b
+# s2s digest: 6965de9a285e6e85

@@ -32,51 +32,50 @@ def rows_in_place_value_and_grad(x, a):
     b[:1] -= np.mean(b[0])
     row = b[0]
     # updates.py:128: row[0] = x[0] * row[1]
-    b_1 = b.copy()
-    b_1[0, 0] = x[0] * row[1]
+    squeezed = row[1]
+    b[0, 0] = x[0] * squeezed
     # updates.py:127: row -= np.mean(row)
-    b_1[1:2] -= np.mean(b_1[1])
-    row_1 = b_1[1]
+    b[1:2] -= np.mean(b[1])
+    row = b[1]
     # updates.py:128: row[0] = x[0] * row[1]
-    b = b_1.copy()
-    b[1, 0] = x[0] * row_1[1]
+    squeezed_1 = row[1]
+    b[1, 0] = x[0] * squeezed_1
     # updates.py:127: row -= np.mean(row)
     b[2:] -= np.mean(b[2])
-    row_2 = b[2]
+    row = b[2]
     # updates.py:128: row[0] = x[0] * row[1]
-    b_1 = b.copy()
-    b_1[2, 0] = x[0] * row_2[1]
+    squeezed_2 = row[1]
+    b[2, 0] = x[0] * squeezed_2
     # updates.py:129: return np.sum(b**2 * x)
-    power_b_1 = b_1**2
-    value = np.sum(power_b_1 * x)
+    power_b = b**2
+    value = np.sum(power_b * x)
 
     # Backward, from the return value to the arguments.
     # updates.py:129: return np.sum(b**2 * x)
-    x_bar = power_b_1.sum(axis=0)
-    b_bar = 2.0 * x * b_1
+    x_bar = power_b.sum(axis=0)
+    b_bar = 2.0 * x * b
     # updates.py:128: row[0] = x[0] * row[1]
-    b_bar_1 = b_bar.copy()
-    b_bar_1[2, 0] = 0.0
-    b_bar_1[2, 1] += x[0] * b_bar[2, 0]
+    squeezed_bar = b_bar[2, 0]
+    b_bar[2, 0] = 0.0
+    b_bar[2, 1] += x[0] * squeezed_bar
     # updates.py:127: row -= np.mean(row)
-    total_bar = np.sum(b_bar_1[2:], axis=1)
+    total_bar = np.sum(b_bar[2:], axis=1)
     # updates.py:126: for row in b:
-    b_bar_1[2:] -= 0.25 * total_bar[0]
+    b_bar[2:] -= 0.25 * total_bar[0]
     # updates.py:128: row[0] = x[0] * row[1]
-    b_bar_2 = b_bar_1.copy()
-    b_bar_2[1, 0] = 0.0
-    product_bar = b_bar[2, 0] * row_2[1]
-    sum_bar = product_bar + b_bar_1[1, 0] * row_1[1]
-    b_bar_2[1, 1] += x[0] * b_bar_1[1, 0]
+    squeezed_bar_1 = b_bar[1, 0]
+    b_bar[1, 0] = 0.0
+    sum_bar = squeezed_bar * squeezed_2 + squeezed_bar_1 * squeezed_1
+    b_bar[1, 1] += x[0] * squeezed_bar_1
     # updates.py:127: row -= np.mean(row)
-    total_bar = np.sum(b_bar_2[1:2], axis=1)
+    total_bar = np.sum(b_bar[1:2], axis=1)
     # updates.py:126: for row in b:
-    b_bar_2[1:2] -= 0.25 * total_bar[0]
+    b_bar[1:2] -= 0.25 * total_bar[0]
     # updates.py:128: row[0] = x[0] * row[1]
-    b_bar = b_bar_2.copy()
+    squeezed_bar = b_bar[0, 0]
     b_bar[0, 0] = 0.0
-    b_bar[0, 1] += x[0] * b_bar_2[0, 0]
-    x_bar[0] += sum_bar + b_bar_2[0, 0] * row[1]
+    b_bar[0, 1] += x[0] * squeezed_bar
+    x_bar[0] += sum_bar + squeezed_bar * squeezed
     # updates.py:127: row -= np.mean(row)
     total_bar = np.sum(b_bar[:1], axis=1)
     # updates.py:126: for row in b:
@@ -85,4 +84,4 @@ def rows_in_place_value_and_grad(x, a):
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 1e6330a1401ba388
+# s2s digest: b34c2c94ed59735e

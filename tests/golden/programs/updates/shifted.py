@@ -38,12 +38,11 @@ def shifted_value_and_grad(x, a):
     # updates.py:43: return np.sum(y**2)
     y_bar = 2.0 * y
     # updates.py:42: y[:-1] -= 0.5 * y[1:]
-    y_bar_1 = y_bar.copy()
-    y_bar_1[1:] -= 0.5 * y_bar[:-1]
+    y_bar[1:] -= 0.5 * y_bar[:-1]
     # updates.py:41: y[1:] = y[:-1]
-    y_bar = y_bar_1.copy()
+    part_bar = y_bar[1:].copy()
     y_bar[1:] = 0.0
-    y_bar[:-1] += y_bar_1[1:]
+    y_bar[:-1] += part_bar
     # updates.py:40: y = x**2
     x_bar = 2.0 * x * y_bar
     a_bar = np.zeros(a.shape)
@@ -51,4 +50,4 @@ def shifted_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: c7544ca97cf2d151
+# s2s digest: dffc3f6aa2ba2b69

@@ -35,35 +35,33 @@ def swapped_value_and_grad(x, a):
     # updates.py:53: b[[0, 1]] = b[[1, 0]]
     b[CONSTANT_1] = b[CONSTANT]
     # updates.py:54: b[0, 0], b[1, 1] = b[1, 1], b[0, 0]
-    b_1 = b.copy()
-    b_1[0, 0] = b[1, 1]
-    b_1[1, 1] = b[0, 0]
+    squeezed = b[0, 0]
+    b[0, 0] = b[1, 1]
+    b[1, 1] = squeezed
     # updates.py:55: return np.sum(b * b * x)
-    product = b_1 * b_1
+    product = b * b
     value = np.sum(product * x)
 
     # Backward, from the return value to the arguments.
     # updates.py:55: return np.sum(b * b * x)
     x_bar = product.sum(axis=0)
-    b_bar = 2.0 * x * b_1
+    b_bar = 2.0 * x * b
     # updates.py:54: b[0, 0], b[1, 1] = b[1, 1], b[0, 0]
-    b_bar_1 = b_bar.copy()
-    b_bar_1[1, 1] = 0.0
-    b_bar_2 = b_bar_1.copy()
-    b_bar_2[0, 0] = 0.0
-    b_bar_2[0, 0] += b_bar[1, 1]
-    b_bar_2[1, 1] += b_bar_1[0, 0]
+    squeezed_bar = b_bar[1, 1]
+    b_bar[1, 1] = 0.0
+    squeezed_bar_1 = b_bar[0, 0]
+    b_bar[0, 0] = squeezed_bar
+    b_bar[1, 1] += squeezed_bar_1
     # updates.py:53: b[[0, 1]] = b[[1, 0]]
-    b_bar = b_bar_2.copy()
+    items_bar = b_bar[CONSTANT_1]
     b_bar[CONSTANT_1] = 0.0
     reshaped_bar = np.arange(2 * n).reshape(2, -1)
     scatter_bar = np.zeros((m, n), dtype=int)
     scatter_bar[CONSTANT_1] = reshaped_bar
-    equal_bar = scatter_bar[CONSTANT_1] == reshaped_bar
-    chosen_bar = np.where(equal_bar, b_bar_2[CONSTANT_1], 0.0)
+    chosen_bar = np.where(scatter_bar[CONSTANT_1] == reshaped_bar, items_bar, 0.0)
     np.add.at(b_bar, CONSTANT, chosen_bar)
 
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 45e3c1b760385832
+# s2s digest: 52fefcbb4c0ab0f1

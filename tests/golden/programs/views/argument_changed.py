@@ -24,6 +24,10 @@ def argument_changed_value_and_grad(x, a):
     m, n = a.shape
     if x.shape != (n,) or m < 2:
         raise ValueError("expected x: f64[n], a: f64[m, n], m >= 2")
+    if np.shares_memory(x, a):
+        raise ValueError(
+            "`argument_changed` changes x, which shares memory with another argument"
+        )
 
     # views.py:239: a[0] += x
     a_1 = a.copy()
@@ -49,4 +53,4 @@ def argument_changed_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 52398b0501d986ea
+# s2s digest: 41e50e7fedeca850

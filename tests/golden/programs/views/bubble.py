@@ -37,43 +37,39 @@ def bubble_value_and_grad(x):
             # views.py:281: if y[j] > y[j + 1]:
             if y[j] > y[j + 1]:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                y_1 = y.copy()
-                y_1[j] = y[j + 1]
-                y_1[j + 1] = y[j]
-                y = y_1
+                items = y[j]
+                y[j] = y[j + 1]
+                y[j + 1] = items
     # views.py:283: return y @ np.array([1.0, 2.0, 3.0, 4.0])
     value = y @ CONSTANT
 
     # Backward, from the return value to the arguments.
     # views.py:279: for i in range(3):
-    y_bar = CONSTANT
+    y_bar = CONSTANT.copy()
     for i in reversed(range(3)):
         # views.py:280: for j in range(3 - i):
-        y = y_steps[i]
+        y = y_steps[i].copy()
         above_steps = []
         for j in range(3 - i):
             # views.py:281: if y[j] > y[j + 1]:
             above = y[j] > y[j + 1]
             if above:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                y_1 = y.copy()
-                y_1[j] = y[j + 1]
-                y_1[j + 1] = y[j]
-                y = y_1
+                items = y[j]
+                y[j] = y[j + 1]
+                y[j + 1] = items
             above_steps.append(above)
         for j in reversed(range(len(above_steps))):
             # views.py:281: if y[j] > y[j + 1]:
             if above_steps[j]:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                y_bar_1 = y_bar.copy()
-                y_bar_1[j + 1] = 0.0
-                y_bar_2 = y_bar_1.copy()
-                y_bar_2[j] = 0.0
-                y_bar_2[j] += y_bar[j + 1]
-                y_bar_2[j + 1] += y_bar_1[j]
-                y_bar = y_bar_2
+                items_bar = y_bar[j + 1]
+                y_bar[j + 1] = 0.0
+                items_bar_1 = y_bar[j]
+                y_bar[j] = items_bar
+                y_bar[j + 1] += items_bar_1
 
     return value, y_bar
 
 
-# s2s digest: f7b6bafe19bc9764
+# s2s digest: 8891632420857a3a

@@ -43,15 +43,15 @@ def diagonal_value_and_grad(a):
     b_bar = 2.0 * b
     b_bar[indices, indices] += d_bar
     # views.py:72: np.fill_diagonal(b, b[0] + 1.0)
-    b_bar_1 = b_bar.copy()
-    b_bar_1[indices, indices] = 0.0
-    b_bar_1[0] += b_bar[indices, indices]
+    items_bar = b_bar[indices, indices]
+    b_bar[indices, indices] = 0.0
+    b_bar[0] += items_bar
     # views.py:71: b[0, 0] = b[1, 0] * 2.0
-    b_bar = b_bar_1.copy()
+    squeezed_bar = b_bar[0, 0]
     b_bar[0, 0] = 0.0
-    b_bar[1, 0] += 2.0 * b_bar_1[0, 0]
+    b_bar[1, 0] += 2.0 * squeezed_bar
 
     return value, b_bar
 
 
-# s2s digest: 6890369cfd4b2d95
+# s2s digest: eed132e84ae1e067

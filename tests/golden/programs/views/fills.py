@@ -21,6 +21,8 @@ def fills_value_and_grad(x):
     """
     if x.shape != (3,):
         raise ValueError("expected x: f64[3]")
+    if x.dtype != np.float64:
+        raise TypeError("expected x: f64[3]")
 
     # views.py:192: y.fill(2.0)
     y = np.full(3, 2.0)
@@ -43,4 +45,4 @@ def fills_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 07a71754c7fe88cc
+# s2s digest: cf24e22a73a4415b

@@ -28,24 +28,24 @@ def list_of_arrays_value_and_grad(x):
     # views.py:227: rows = [x.copy() for _ in range(2)]
     copy_x = x.copy()
     # views.py:228: rows[0][0] = 5.0 * x[1]
-    updated = copy_x.copy()
-    updated[0] = 5.0 * x[1]
+    copy_x_1 = copy_x.copy()
+    copy_x_1[0] = 5.0 * x[1]
     # views.py:230: rows[2] += 1.0
-    sum_1 = updated + 1.0
+    sum_1 = copy_x_1 + 1.0
     # views.py:231: return np.sum(rows[0] * rows[1])
     value = np.sum(sum_1 * copy_x)
 
     # Backward, from the return value to the arguments.
     # views.py:228: rows[0][0] = 5.0 * x[1]
-    updated_bar = copy_x.copy()
-    updated_bar[0] = 0.0
-    sum_bar = sum_1 + updated_bar
+    squeezed_bar = copy_x[0]
+    copy_x[0] = 0.0
+    sum_bar = sum_1 + copy_x
     x_bar = np.zeros(x.shape)
-    x_bar[1] = 5.0 * copy_x[0]
+    x_bar[1] = 5.0 * squeezed_bar
     # views.py:227: rows = [x.copy() for _ in range(2)]
     x_bar += sum_bar
 
     return value, x_bar
 
 
-# s2s digest: 422b8a1376631127
+# s2s digest: fed37440e46bb9c9

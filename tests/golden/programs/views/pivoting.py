@@ -37,38 +37,35 @@ def pivoting_value_and_grad(a, b):
     above = np.abs(a[1, 0]) > np.abs(a[0, 0])
     if above:
         # views.py:106: a[[0, 1]] = a[[1, 0]]
-        a_1 = a.copy()
-        a_1[CONSTANT_1] = a[CONSTANT]
+        a[CONSTANT_1] = a[CONSTANT]
         # views.py:107: b[[0, 1]] = b[[1, 0]]
-        b_1 = b.copy()
-        b_1[CONSTANT_1] = b[CONSTANT]
-        a = a_1
-        b = b_1
+        b[CONSTANT_1] = b[CONSTANT]
     # views.py:108: factor = a[1, 0] / a[0, 0]
-    factor = a[1, 0] / a[0, 0]
+    squeezed = a[0, 0]
+    factor = a[1, 0] / squeezed
     # views.py:109: a[1] -= factor * a[0]
-    a_1 = a.copy()
-    a_1[1] -= factor * a[0]
+    squeezed_1 = a[0].copy()
+    a[1] -= factor * squeezed_1
     # views.py:110: b[1] -= factor * b[0]
-    b_1 = b.copy()
-    b_1[1] -= factor * b[0]
+    squeezed_2 = b[0]
+    b[1] -= factor * squeezed_2
     # views.py:111: y = b[1] / a[1, 1]
-    y = b_1[1] / a_1[1, 1]
+    y = b[1] / a[1, 1]
     # views.py:112: return (b[0] - a[0, 1] * y) / a[0, 0] + y
-    ratio = (b_1[0] - a_1[0, 1] * y) / a_1[0, 0]
+    ratio = (b[0] - a[0, 1] * y) / a[0, 0]
     value = ratio + y
 
     # Backward, from the return value to the arguments.
     # views.py:112: return (b[0] - a[0, 1] * y) / a[0, 0] + y
-    ratio_bar = 1.0 / a_1[0, 0]
-    y_bar = 1.0 - a_1[0, 1] * ratio_bar
+    ratio_bar = 1.0 / a[0, 0]
+    y_bar = 1.0 - a[0, 1] * ratio_bar
     a_bar = np.zeros(a.shape)
     a_bar[0, 0] = -ratio * ratio_bar
     a_bar[0, 1] -= ratio_bar * y
     b_bar = np.zeros(b.shape)
     b_bar[0] = ratio_bar
     # views.py:111: y = b[1] / a[1, 1]
-    ratio_bar = y_bar / a_1[1, 1]
+    ratio_bar = y_bar / a[1, 1]
     a_bar[1, 1] -= y * ratio_bar
     b_bar[1] += ratio_bar
     # views.py:110: b[1] -= factor * b[0]
@@ -76,39 +73,36 @@ def pivoting_value_and_grad(a, b):
     b_bar_1 = b_bar.copy()
     b_bar_1[0] += negated_bar * b_bar[1]
     # views.py:109: a[1] -= factor * a[0]
-    product_bar = a_bar[1] @ a[0]
-    factor_bar = -b_bar[1] * b[0] - product_bar
-    a_bar_1 = a_bar.copy()
-    a_bar_1[:1] += negated_bar * a_bar[1]
+    product_bar = a_bar[1] @ squeezed_1
+    factor_bar = -b_bar[1] * squeezed_2 - product_bar
+    a_bar[:1] += negated_bar * a_bar[1]
     # views.py:108: factor = a[1, 0] / a[0, 0]
-    ratio_bar = factor_bar / a[0, 0]
-    a_bar_1[0, 0] += negated_bar * ratio_bar
-    a_bar_1[1, 0] += ratio_bar
+    ratio_bar = factor_bar / squeezed
+    a_bar[0, 0] += negated_bar * ratio_bar
+    a_bar[1, 0] += ratio_bar
     # views.py:105: if abs(a[1, 0]) > abs(a[0, 0]):
     if above:
         # views.py:107: b[[0, 1]] = b[[1, 0]]
-        b_bar = b_bar_1.copy()
-        b_bar[CONSTANT_1] = 0.0
+        items_bar = b_bar_1[CONSTANT_1]
+        b_bar_1[CONSTANT_1] = 0.0
         indices_bar = np.arange(2)
         scatter_bar = np.zeros(k, dtype=int)
         scatter_bar[CONSTANT_1] = indices_bar
-        equal_bar = scatter_bar[CONSTANT_1] == indices_bar
-        chosen_bar = np.where(equal_bar, b_bar_1[CONSTANT_1], 0.0)
-        np.add.at(b_bar, CONSTANT, chosen_bar)
+        chosen_bar = np.where(scatter_bar[CONSTANT_1] == indices_bar, items_bar, 0.0)
+        np.add.at(b_bar_1, CONSTANT, chosen_bar)
         # views.py:106: a[[0, 1]] = a[[1, 0]]
-        a_bar = a_bar_1.copy()
+        items_bar = a_bar[CONSTANT_1]
         a_bar[CONSTANT_1] = 0.0
         reshaped_bar = np.arange(2 * m).reshape(2, -1)
         scatter_bar = np.zeros((n, m), dtype=int)
         scatter_bar[CONSTANT_1] = reshaped_bar
-        equal_bar = scatter_bar[CONSTANT_1] == reshaped_bar
-        chosen_bar = np.where(equal_bar, a_bar_1[CONSTANT_1], 0.0)
+        chosen_bar = np.where(scatter_bar[CONSTANT_1] == reshaped_bar, items_bar, 0.0)
         np.add.at(a_bar, CONSTANT, chosen_bar)
+        b_bar = b_bar_1
     else:
-        a_bar = a_bar_1
         b_bar = b_bar_1
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 53c5725d6595e7e0
+# s2s digest: 5267e64dda872e71

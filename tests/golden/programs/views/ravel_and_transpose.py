@@ -29,25 +29,23 @@ def ravel_and_transpose_value_and_grad(a):
     b = a.copy()
     # views.py:48: b.ravel()[1:3] *= 2.0
     reshaped_b = b.ravel()
-    updated = reshaped_b.copy()
-    updated[1:3] = reshaped_b[1:3] * 2.0
-    b = updated.reshape(-1, 2)
+    reshaped_b[1:3] = reshaped_b[1:3] * 2.0
+    b = reshaped_b.reshape(-1, 2)
     # views.py:49: b.transpose()[0] += 1.0
-    b_1 = b.copy()
-    b_1[:, :1] += 1.0
+    b[:, :1] += 1.0
     # views.py:50: return np.sum(b**2)
-    value = np.sum(b_1**2)
+    value = np.sum(b**2)
 
     # Backward, from the return value to the arguments.
     # views.py:48: b.ravel()[1:3] *= 2.0
-    product_bar = 2.0 * b_1.ravel()
-    updated_bar = product_bar.copy()
-    updated_bar[1:3] = 0.0
+    product_bar = 2.0 * b.ravel()
+    product_bar_1 = 2.0 * product_bar[1:3]
+    product_bar[1:3] = 0.0
     padded_bar = np.zeros(2 * n)
-    padded_bar[1:3] = 2.0 * product_bar[1:3]
-    b_bar = (updated_bar + padded_bar).reshape(-1, 2)
+    padded_bar[1:3] = product_bar_1
+    b_bar = (product_bar + padded_bar).reshape(-1, 2)
 
     return value, b_bar
 
 
-# s2s digest: e3f7ff20766ac56a
+# s2s digest: 4583d1aedaf14317

@@ -29,36 +29,34 @@ def reshape_is_a_view_value_and_grad(x):
     # views.py:36: square = y.reshape(2, 2)
     square = y.reshape(2, 2)
     # views.py:37: square[0] += square[1]
-    square_1 = square.copy()
-    square_1[0] += square[1]
-    y = square_1.ravel()
+    square[0] += square[1]
+    y = square.ravel()
     # views.py:38: square.T[1, 0] = y[3] ** 2
-    updated = square_1.copy()
-    updated[0, 1] = y[3] ** 2
-    y_1 = updated.ravel()
+    squeezed = y[3]
+    square[0, 1] = squeezed**2
+    y = square.ravel()
     # views.py:39: return y[0] * y[1] + y[2]
-    value = y_1[0] * y_1[1] + y_1[2]
+    value = y[0] * y[1] + y[2]
 
     # Backward, from the return value to the arguments.
     # views.py:39: return y[0] * y[1] + y[2]
     y_bar = np.zeros(y.shape)
     y_bar[2] = 1.0
-    y_bar[1] += y_1[0]
-    y_bar[0] += y_1[1]
+    y_bar[1] += y[0]
+    y_bar[0] += y[1]
     # views.py:38: square.T[1, 0] = y[3] ** 2
     reshaped_bar = y_bar.reshape(2, 2)
     square_bar = reshaped_bar.copy()
     square_bar[0, 1] = 0.0
     y_bar = np.zeros(y.shape)
-    y_bar[3] = 2.0 * y[3] * reshaped_bar[0, 1]
+    y_bar[3] = 2.0 * squeezed * reshaped_bar[0, 1]
     # views.py:37: square[0] += square[1]
     square_bar += y_bar.reshape(2, 2)
-    square_bar_1 = square_bar.copy()
-    square_bar_1[1] += square_bar[0]
+    square_bar[1] += square_bar[0]
     # views.py:36: square = y.reshape(2, 2)
-    y_bar = square_bar_1.ravel()
+    y_bar = square_bar.ravel()
 
     return value, y_bar
 
 
-# s2s digest: 418300ee9d03758f
+# s2s digest: 571b171c64cbef92

@@ -27,28 +27,28 @@ def shifted_overlap_value_and_grad(x):
     y = x.copy()
     # views.py:121: y[1:] += y[:-1]
     y[1:] += y[:-1]
+    part_y = y[1:].copy()
     # views.py:122: y[:-1] = y[1:] * y[:-1]
-    y_1 = y.copy()
-    y_1[:-1] = y[1:] * y[:-1]
+    part_y_1 = y[:-1].copy()
+    y[:-1] = part_y * part_y_1
     # views.py:123: y[::-1] -= 0.5 * y
-    y_1 = (y_1[::-1] - 0.5 * y_1)[::-1]
+    y = (y[::-1] - 0.5 * y)[::-1]
     # views.py:124: return np.sum(y**2)
-    value = np.sum(y_1**2)
+    value = np.sum(y**2)
 
     # Backward, from the return value to the arguments.
     # views.py:123: y[::-1] -= 0.5 * y
-    y_bar = 2.0 * y_1
+    y_bar = 2.0 * y
     y_bar -= 0.5 * y_bar[::-1]
     # views.py:122: y[:-1] = y[1:] * y[:-1]
-    y_bar_1 = y_bar.copy()
-    y_bar_1[:-1] = 0.0
-    y_bar_1[:-1] += y[1:] * y_bar[:-1]
+    part_bar = y_bar[:-1].copy()
+    product_bar = part_y * part_bar
+    y_bar[:-1] = product_bar
     # views.py:121: y[1:] += y[:-1]
-    y_bar_1[1:] += y_bar[:-1] * y[:-1]
-    y_bar = y_bar_1.copy()
-    y_bar[:-1] += y_bar_1[1:]
+    y_bar[1:] += part_bar * part_y_1
+    y_bar[:-1] += y_bar[1:]
 
     return value, y_bar
 
 
-# s2s digest: 5a08f9ff1f519db6
+# s2s digest: e0d9ecd57cd49737

@@ -21,8 +21,6 @@ def state_in_a_matrix_value_and_grad(x):
     """
     if x.shape != (2,):
         raise ValueError("expected x: f64[2]")
-    if x.dtype != np.float64:
-        raise TypeError("expected x: f64[2]")
 
     # views.py:215: path = np.zeros((8, 2))
     path = np.zeros((8, 2))
@@ -43,18 +41,16 @@ def state_in_a_matrix_value_and_grad(x):
     # views.py:217: for t in range(7):
     for t in reversed(range(7)):
         # views.py:218: path[t + 1] = path[t] + 0.1 * np.array([path[t, 1], -path[t, 0]])
-        path_bar_1 = path_bar.copy()
-        path_bar_1[t + 1] = 0.0
-        items_bar = path_bar[t + 1]
+        items_bar = path_bar[t + 1].copy()
         product_bar = 0.1 * items_bar
-        path_bar_1[t, 0] -= product_bar[1]
-        path_bar_1[t, 1] += product_bar[0]
-        path_bar_1[t] += items_bar
-        path_bar = path_bar_1
+        path_bar[t + 1] = 0.0
+        path_bar[t, 0] -= product_bar[1]
+        path_bar[t, 1] += product_bar[0]
+        path_bar[t] += items_bar
     # views.py:216: path[0] = x
     x_bar = path_bar[0]
 
     return value, x_bar
 
 
-# s2s digest: 13b7012ccac6a517
+# s2s digest: eebecb4101acd95b

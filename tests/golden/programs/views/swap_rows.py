@@ -44,25 +44,23 @@ def swap_rows_value_and_grad(a):
     a_bar[1, 1] = 2.0 * a[1, 1] * a[0, 0]
     a_bar[0, 0] += power
     # views.py:83: a[:, [0, 1]] = a[:, [1, 0]]
-    a_bar_1 = a_bar.copy()
-    a_bar_1[:, CONSTANT_1] = 0.0
+    items_bar = a_bar[:, CONSTANT_1]
+    a_bar[:, CONSTANT_1] = 0.0
     reshaped_bar = np.arange(2 * n).reshape(-1, 2)
     scatter_bar = np.zeros((n, m), dtype=int)
     scatter_bar[:, CONSTANT_1] = reshaped_bar
-    equal_bar = scatter_bar[:, CONSTANT_1] == reshaped_bar
-    chosen_bar = np.where(equal_bar, a_bar[:, CONSTANT_1], 0.0)
-    np.add.at(a_bar_1, np.s_[:, CONSTANT], chosen_bar)
+    chosen_bar = np.where(scatter_bar[:, CONSTANT_1] == reshaped_bar, items_bar, 0.0)
+    np.add.at(a_bar, np.s_[:, CONSTANT], chosen_bar)
     # views.py:82: a[[0, 1]] = a[[1, 0]]
-    a_bar = a_bar_1.copy()
+    items_bar = a_bar[CONSTANT_1]
     a_bar[CONSTANT_1] = 0.0
     reshaped_bar = np.arange(2 * m).reshape(2, -1)
     scatter_bar = np.zeros((n, m), dtype=int)
     scatter_bar[CONSTANT_1] = reshaped_bar
-    equal_bar = scatter_bar[CONSTANT_1] == reshaped_bar
-    chosen_bar = np.where(equal_bar, a_bar_1[CONSTANT_1], 0.0)
+    chosen_bar = np.where(scatter_bar[CONSTANT_1] == reshaped_bar, items_bar, 0.0)
     np.add.at(a_bar, CONSTANT, chosen_bar)
 
     return value, a_bar
 
 
-# s2s digest: 63653c10da7cfdb4
+# s2s digest: 4c5f7cd6e0380185

@@ -28,16 +28,18 @@ def swap_that_loses_value_and_grad(x):
     # views.py:92: y = x.copy()
     y = x.copy()
     # views.py:93: a = y[0:1]
-    a = y[:1].copy()
+    a = y[:1]
     # views.py:94: b = y[1:2]
-    b = y[1:2].copy()
+    b = y[1:2]
     # views.py:95: y[0], y[1] = y[1] ** 2, y[0]
-    y[0] = b[0] ** 2
-    y[1] = a[0]
+    squeezed_b = b[0]
+    squeezed_a = a[0]
+    y[0] = squeezed_b**2
+    y[1] = squeezed_a
     # views.py:96: return a[0] + 2.0 * b[0] + y[2]
     a = y[:1]
-    b_1 = y[1:2]
-    value = a[0] + 2.0 * b_1[0] + y[2]
+    b = y[1:2]
+    value = a[0] + 2.0 * b[0] + y[2]
 
     # Backward, from the return value to the arguments.
     # views.py:96: return a[0] + 2.0 * b[0] + y[2]
@@ -46,16 +48,16 @@ def swap_that_loses_value_and_grad(x):
     y_bar[1] += 2.0
     y_bar[0] += 1.0
     # views.py:95: y[0], y[1] = y[1] ** 2, y[0]
-    y_bar_1 = y_bar.copy()
-    y_bar_1[1] = 0.0
-    y_bar_2 = y_bar_1.copy()
-    y_bar_2[0] = 0.0
+    squeezed_bar = y_bar[1]
+    y_bar[1] = 0.0
+    squeezed_bar_1 = y_bar[0]
+    y_bar[0] = 0.0
     # views.py:94: b = y[1:2]
-    y_bar_2[1] += 2.0 * b[0] * y_bar_1[0]
+    y_bar[1] += 2.0 * squeezed_b * squeezed_bar_1
     # views.py:93: a = y[0:1]
-    y_bar_2[0] += y_bar[1]
+    y_bar[0] += squeezed_bar
 
-    return value, y_bar_2
+    return value, y_bar
 
 
-# s2s digest: 58869e42acffb14e
+# s2s digest: d444efa0a5db2e4f

@@ -51,20 +51,18 @@ def view_in_branches_value_and_grad(x, s: float):
     # views.py:266: if s > 0.0:
     if above:
         # views.py:267: part[0] = s * y[2]
-        y_bar_1 = y_bar.copy()
-        y_bar_1[0] = 0.0
-        s_bar = y_bar[0] * y[2]
-        y_bar_1[2] += s * y_bar[0]
-        y_bar = y_bar_1
+        squeezed_bar = y_bar[0]
+        y_bar[0] = 0.0
+        s_bar = squeezed_bar * y[2]
+        y_bar[2] += s * squeezed_bar
     else:
         # views.py:269: y[1] *= s
-        y_bar_1 = y_bar.copy()
-        y_bar_1[1] = 0.0
-        s_bar = y[1] * y_bar[1]
-        y_bar_1[1] += y_bar[1] * s
-        y_bar = y_bar_1
+        squeezed_bar = y_bar[1]
+        y_bar[1] = 0.0
+        s_bar = y[1] * squeezed_bar
+        y_bar[1] += squeezed_bar * s
 
     return value, (y_bar, s_bar)
 
 
-# s2s digest: 8aa1c813b6ddaad9
+# s2s digest: 4d652e5d2835e4d2

@@ -40,17 +40,17 @@ def write_through_a_slice_value_and_grad(x):
     # views.py:15: return np.sum(y**2)
     y_bar = 2.0 * y
     # views.py:14: tail[-1] = y[0]
-    y_bar_1 = y_bar.copy()
-    y_bar_1[-1] = 0.0
-    y_bar_1[0] += y_bar[-1]
+    squeezed_bar = y_bar[-1]
+    y_bar[-1] = 0.0
+    y_bar[0] += squeezed_bar
     # views.py:13: tail *= 2.0
-    y_bar = y_bar_1.copy()
+    part_bar = y_bar[1:].copy()
     y_bar[1:] = 0.0
     # views.py:12: tail = y[1:]
-    tail_bar = 2.0 * y_bar_1[1:]
+    tail_bar = 2.0 * part_bar
     y_bar[1:] += tail_bar
 
     return value, y_bar
 
 
-# s2s digest: 5743a790ff168546
+# s2s digest: 1a3ee0ad809f3d5d

@@ -1,0 +1,167 @@
+"""Sums as statements: in place, term by term, where the first term is an array of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from s2s.ir.jaxpr import Atom, JaxprEqn, Var
+from s2s.primitives.arithmetic import Add, Sub
+from s2s.primitives.families import AddAny
+from s2s_codegen.numpy_source.expression import (
+    Expression,
+    binary,
+    is_negative,
+    method,
+    negative,
+    without_sign,
+)
+from s2s_codegen.numpy_source.memory import is_owned, writes_into
+from s2s_codegen.numpy_source.placing import Placement, placement
+from s2s_codegen.numpy_source.scope import Scope
+from s2s_codegen.numpy_source.spell.dispatch import joint_shape
+from s2s_codegen.numpy_source.statements import Line, words_of
+from s2s_codegen.numpy_source.write import Writer, write
+
+
+@write.register(Add)
+@write.register(AddAny)
+@write.register(Sub)
+def write_sum(primitive: Add | AddAny | Sub, eqn: JaxprEqn, writer: Writer) -> None:
+    """Write a sum, in place where its first term is an array that is not needed else."""
+    terms = _terms(eqn, writer, "+") if eqn.phase != "primal" else []
+    inner = [writer.scope.definition(atom) for _, atom in terms]
+    if any(d is not None and writes_into(d.primitive) for d in inner):
+        _write_sum_with_parts(eqn, terms, writer)
+        return
+    (var,) = eqn.outvars
+    x, y = eqn.invars
+    operator = "-" if isinstance(primitive, Sub) else "+"
+    pairs = ((x, y), (y, x)) if operator == "+" else ((x, y),)
+    if eqn.phase != "primal" or (eqn.source and f" {operator}= " in eqn.source.text):
+        for old, term in pairs:
+            if isinstance(old, Var) and writer.may_be_overwritten(old, var):
+                _accumulate(writer, old, var, operator, writer.scope.expression(term))
+                return
+    writer.assign(eqn, writer.scope.spell(eqn))
+
+
+def _accumulate(writer: Writer, old: Var, var: Var, operator: str, term: Expression) -> None:
+    """`x_bar += term`: the new value takes the old one's name, and its array."""
+    name = writer.scope.names[old]
+    writer.scope.names.hold(var, name)
+    writer.hand_on(old, var)
+    if is_negative(term):
+        operator, term = _opposite(operator), without_sign(term)
+    writer.line(f"{name} {operator}= {term.text}")
+
+
+def _terms(eqn: JaxprEqn, writer: Writer, sign: str) -> list[tuple[str, Atom]]:
+    """The terms of a sum of whole arrays, with their signs."""
+    found: list[tuple[str, Atom]] = []
+    signs = (sign, _opposite(sign)) if isinstance(eqn.primitive, Sub) else (sign, sign)
+    for own, atom in zip(signs, eqn.invars, strict=True):
+        inner = writer.scope.definition(atom)
+        if inner is not None and isinstance(inner.primitive, (Add, AddAny, Sub)):
+            found += _terms(inner, writer, own)
+        else:
+            found.append((own, atom))
+    return found
+
+
+def _opposite(sign: str) -> str:
+    return "-" if sign == "+" else "+"
+
+
+def _write_sum_with_parts(eqn: JaxprEqn, terms: Sequence[tuple[str, Atom]], writer: Writer) -> None:
+    """Write a sum of which some terms are zero but for a part: the parts are added in place."""
+    (var,) = eqn.outvars
+    scope = writer.scope
+    parts: list[tuple[str, Placement, Atom]] = []
+    whole: list[tuple[str, Atom]] = []
+    for sign, atom in terms:
+        inner = scope.definition(atom)
+        if inner is not None and writes_into(inner.primitive):
+            parts.append((sign, placement(inner, scope), atom))
+        else:
+            whole.append((sign, atom))
+    old = next(
+        (
+            a
+            for s, a in whole
+            if s == "+" and isinstance(a, Var) and writer.may_be_overwritten(a, var)
+        ),
+        None,
+    )
+    if old is not None:
+        # What reads the array is added first; NumPy reads all of it before it writes.
+        reading = [part for part in parts if scope.plan.reads([part[2]], old)]
+        parts = [*reading, *[part for part in parts if part not in reading]]
+        if not _can_add_to(old, [atom for _, atom in whole], parts, scope):
+            old = None
+    if old is not None:
+        name = scope.names[old]
+        scope.names.hold(var, name)
+        writer.hand_on(old, var)
+        for sign, atom in whole:
+            if atom is not old:
+                writer.line(f"{name} {sign}= {scope.expression(atom).text}")
+    else:
+        hint = writer.hint(eqn, var)
+        array = _sum_of_whole(whole, var, writer)
+        if array is None:
+            array = scope.filled(Expression("0.0"), var.aval, scope.like(var, hint))
+        name = scope.names.give(var, hint, writer.was_dead)
+        writer.line(f"{name} = {array.text}")
+    for number, (sign, part, _) in enumerate(parts):
+        first = not whole and number == 0 and sign == "+" and not part.repeats
+        first = first or (sign == "+" and _follows_zero(part, name, writer))
+        writer.line(part.put(name, "" if first else sign))
+
+
+def _follows_zero(part: Placement, name: str, writer: Writer) -> bool:
+    """Whether the statement before has put zero where a part is added; that is taken away."""
+    last = writer.statements[-1] if writer.statements else None
+    zero = f"{name}[{part.index}] = 0.0"
+    if part.repeats or part.within or not isinstance(last, Line) or last.text != zero:
+        return False
+    if name in words_of(Line(part.value.text)):
+        return False
+    writer.statements.pop()
+    return True
+
+
+def _can_add_to(
+    old: Var, whole: Sequence[Atom], parts: Sequence[tuple[str, Placement, Atom]], scope: Scope
+) -> bool:
+    """Whether the terms of a sum can be added to the first one's array, one after the other: what
+    reads that array is at most the part that is added first."""
+    (_, first, atom), *others = parts
+    if sum(a is old for a in whole) > 1:
+        return False
+    rest = [*[a for a in whole if a is not old], *[a for *_, a in others]]
+    if first.repeats or len(whole) > 1:
+        rest.append(atom)
+    return not scope.plan.reads(rest, old)
+
+
+def _sum_of_whole(whole: Sequence[tuple[str, Atom]], var: Var, writer: Writer) -> Expression | None:
+    """The sum of the terms that are no parts, as an array of its own; None if there are none."""
+    scope = writer.scope
+    total: Expression | None = None
+    terms = [scope.expression(atom) for _, atom in whole]
+    for (sign, _), term in zip(whole, terms, strict=True):
+        if total is None:
+            total = term if sign == "+" else negative(term)
+        else:
+            total = binary(sign, total, term)
+    if total is None:
+        return None
+    shape = joint_shape(var.aval.shape, [atom for _, atom in whole], terms)
+    if shape is not None:
+        if not shape:
+            return scope.filled(total, var.aval)
+        return method(scope.broadcast(Expression(total.text, total.precedence, shape), var), "copy")
+    definition = scope.definition(whole[0][1])
+    if len(whole) == 1 and whole[0][0] == "+" and not (definition and is_owned(definition)):
+        return method(total, "copy")
+    return total

@@ -1,0 +1,132 @@
+"""What a branch or a loop adds to a sum of cotangents is added inside of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from s2s.control.higher_order import HigherOrder, per_jaxpr
+from s2s.ir.dims import same_shape
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from s2s.primitives.arithmetic import Sub
+from s2s.primitives.core import BroadcastInDim
+from s2s.primitives.families import AddAny
+from s2s.primitives.indexing import ScatterAdd
+from s2s.primitives.updates import UpdateSliceAdd
+
+
+@per_jaxpr
+def with_sums_inside(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """(xs -> ys)  ->  (xs -> ys), in which branches and loops add to the sums they are terms of
+
+    before:  { lambda ; i:i32[] s:f64[] x:f64[]. let
+               t = cond[branches=(x -> 0, x -> x)] i x; u = add_any s t in (u,) }
+    after:   { lambda ; i:i32[] s:f64[] x:f64[]. let
+               u = cond[branches=(x s -> s, x s -> add_any s x)] i x s in (u,) }
+
+    A branch that adds nothing then does nothing, and no array of zeros is made that is added to
+    another one. The same object if there is no such sum.
+    """
+    while (moved := _with_one_inside(closed)) is not None:
+        closed = moved
+    return closed
+
+
+def _with_one_inside(closed: ClosedJaxpr) -> ClosedJaxpr | None:
+    jaxpr = closed.jaxpr
+    places = {var: place for place, eqn in enumerate(jaxpr.eqns) for var in eqn.outvars}
+    producers = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+    uses = Counter(atom for eqn in jaxpr.eqns for atom in eqn.invars)
+    uses.update(jaxpr.outvars)
+    for number, total in enumerate(jaxpr.eqns):
+        if not isinstance(total.primitive, (AddAny, Sub)) or total.phase == "primal":
+            continue
+        for start, term in _pairs(total):
+            if isinstance(term, Literal) or term not in producers or uses[term] != 1:
+                continue
+            producer = producers[term]
+            if isinstance(start, Var) and places.get(start, -1) >= places[term]:
+                continue
+            primitive = producer.primitive
+            if not isinstance(primitive, HigherOrder) or not _same_type(start, term):
+                continue
+            place = list(producer.outvars).index(term)
+            inside = primitive.adding_to(start, place, producer, total, producers)
+            if inside is not None:
+                eqns = [inside if eqn is producer else eqn for eqn in jaxpr.eqns]
+                del eqns[number]
+                new = Jaxpr(jaxpr.constvars, jaxpr.invars, eqns, jaxpr.outvars)
+                return ClosedJaxpr(new, closed.consts)
+    return None
+
+
+def _same_type(a: Atom, b: Atom) -> bool:
+    return a.aval.dtype == b.aval.dtype and same_shape(a.aval.shape, b.aval.shape)
+
+
+def _pairs(total: JaxprEqn) -> list[tuple[Atom, Atom]]:
+    """What something is added to, and that."""
+    x, y = total.invars
+    return [(x, y)] if isinstance(total.primitive, Sub) else [(x, y), (y, x)]
+
+
+def with_results(producer: JaxprEqn, place: int, total: JaxprEqn) -> list[Var]:
+    """The results of an equation, with the sum in the place of the term."""
+    return [total.outvars[0] if i == place else var for i, var in enumerate(producer.outvars)]
+
+
+def with_added(closed: ClosedJaxpr, place: int, total: JaxprEqn) -> ClosedJaxpr:
+    """(xs -> ys)  ->  (xs, start -> ys), where one of the results is added to `start`"""
+    jaxpr = closed.jaxpr
+    term = jaxpr.outvars[place]
+    name = total.outvars[0].name
+    start, result = Var(term.aval, name), Var(total.outvars[0].aval, name)
+    producer = next((eqn for eqn in jaxpr.eqns if term in eqn.outvars), None)
+    source = total.source if producer is None else producer.source
+    add = JaxprEqn(total.primitive, [start, term], [result], source, total.phase)
+    outvars = [result if i == place else out for i, out in enumerate(jaxpr.outvars)]
+    new = Jaxpr(jaxpr.constvars, [*jaxpr.invars, start], [*jaxpr.eqns, add], outvars)
+    return ClosedJaxpr(new, closed.consts)
+
+
+def accumulates(body: Jaxpr, carried: Var, out: Atom) -> bool:
+    """Whether a step does nothing with a carried value but add to it."""
+    producers = {var: eqn for eqn in body.eqns for var in eqn.outvars}
+    uses = Counter(atom for eqn in body.eqns for atom in eqn.invars)
+    uses.update(body.outvars)
+    while out is not carried:
+        eqn = producers.get(out) if isinstance(out, Var) and uses[out] == 1 else None
+        if eqn is None or eqn.phase == "primal":
+            return False
+        if isinstance(eqn.primitive, AddAny):
+            below = [a for a in eqn.invars if _is_above(a, carried, producers)]
+            if len(below) != 1:
+                return False
+            (out,) = below
+        elif isinstance(eqn.primitive, (ScatterAdd, UpdateSliceAdd, Sub)):
+            out = eqn.invars[0]
+        else:
+            return False
+    return uses[carried] == 1
+
+
+def _is_above(atom: Atom, carried: Var, producers: Mapping[Var, JaxprEqn]) -> bool:
+    """Whether a value is computed from a carried one."""
+    pending = [atom]
+    while pending:
+        found = pending.pop()
+        if found is carried:
+            return True
+        eqn = producers.get(found) if isinstance(found, Var) else None
+        pending.extend(eqn.invars if eqn is not None else ())
+    return False
+
+
+def is_zero(atom: Atom, producers: Mapping[Var, JaxprEqn]) -> bool:
+    """Whether a value is the number zero, or an array of zeros."""
+    if isinstance(atom, Literal):
+        return bool(atom.value == 0)
+    eqn = producers.get(atom)
+    if eqn is None or not isinstance(eqn.primitive, BroadcastInDim):
+        return False
+    return is_zero(eqn.invars[0], producers)
