@@ -98,6 +98,7 @@ _INSTEAD = {
     "while": "Write a loop of a fixed number of steps, as in `for _ in range(20):`",
     "and": "Write np.logical_and(a, b) or np.logical_or(a, b)",
     "not": "Write np.logical_not(a)",
+    "case": "Put the condition behind `case ... if` into the block, as an `if` with an `else`",
 }
 
 

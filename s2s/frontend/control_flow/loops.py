@@ -201,6 +201,7 @@ def _traced(items: Items, body: Body, names: Sequence[str]) -> End:
     except Unlike as error:
         trial.undo()
         builder.source = source
+        _let_go(error)
         if isinstance(items.length, Tracer):
             raise _refusal(error, source) from None
         try:

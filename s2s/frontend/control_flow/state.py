@@ -11,6 +11,7 @@ import gc
 import operator
 import sys
 import weakref
+from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, MethodType
@@ -90,6 +91,8 @@ class Contents:
         if isinstance(owner, (list, dict, set)):
             items = cast("Any", owner)
             return type(items)(items) if type(items) in (list, dict, set) else _UNKNOWN
+        if isinstance(owner, deque):
+            return list(cast("Any", owner))
         if isinstance(owner, np.ndarray):
             return cast("Any", owner).copy()
         return dict(vars(cast("object", owner))) if hasattr(owner, "__dict__") else _UNKNOWN
@@ -100,6 +103,10 @@ class Contents:
             owner.builder, owner.variable = value.builder, value.variable
         elif isinstance(owner, list):
             owner[:] = value
+        elif isinstance(owner, deque):
+            items = cast("deque[Any]", owner)
+            items.clear()
+            items.extend(value)
         elif isinstance(owner, np.ndarray):
             if isinstance(value, Tracer):
                 raise mistake(

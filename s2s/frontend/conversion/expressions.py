@@ -52,8 +52,9 @@ class Expressions(Nodes):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE:
-            if node.func.id == "super" and not node.args and self.place.is_block:
-                first = self.place.first_parameter or "self"
+            first = self.place.first_parameter
+            if node.func.id == "super" and not node.args and first is not None:
+                # The code may become a function of its own, which has no such parameter.
                 node.args = [placed(ast.Name(n, ast.Load()), node) for n in ("__class__", first)]
             return self.visit_parts(node)
         if isinstance(node.func, ast.Name) and node.func.id == "locals":

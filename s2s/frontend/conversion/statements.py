@@ -325,7 +325,8 @@ class Statements(Blocks):
     def match_statement(self, node: ast.Match, block: Block) -> ast.Match:
         node.subject = self.visit(node.subject)
         for case in node.cases:
-            case.guard = None if case.guard is None else self.truth(case.guard)
+            if case.guard is not None:
+                case.guard = self.truth(case.guard, "case")
             case.body = block(case.body)
         return node
 

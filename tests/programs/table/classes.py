@@ -339,3 +339,26 @@ def best_particle(x: float) -> float:
     for _ in range(6):
         x = 0.5 * x + best.velocity
     return best.position * particles[0].position * x
+
+
+class Potential:
+    def __init__(self, depth, cutoff):
+        self.depth, self.cutoff = depth, cutoff
+
+    def energy(self, r):
+        if r > self.cutoff:
+            return 0.0
+        return self.depth * (1.0 / r**12 - 2.0 / r**6)
+
+
+class Shifted(Potential):
+    def energy(self, r):
+        return super().energy(r) - super().energy(2.0) if r < 2.0 else 0.0
+
+
+def energies(depth: float, r: float) -> float:
+    """
+    >>> energies(0.7, 1.2)
+    >>> energies(0.9, 2.2)
+    """
+    return sum(p.energy(r) for p in (Potential(depth, 2.5), Shifted(depth, 2.5)))
