@@ -18,7 +18,7 @@ from s2s_codegen.numpy_source.expression import (
     is_negative,
     without_sign,
 )
-from s2s_codegen.numpy_source.sharing import may_own_result
+from s2s_codegen.numpy_source.sharing import may_own_result, origins
 from s2s_codegen.numpy_source.statements import Block, Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer, identifier
 from s2s_codegen.numpy_source.written_loop import WrittenLoop
@@ -74,6 +74,8 @@ class Loop:
                 strict=True,
             )
         ]
+        self.origins = origins(body)
+        """The arrays that each variable of the body may be."""
         self.names: list[str] = []
         """What the carried values are called."""
 
@@ -228,17 +230,22 @@ class Loop:
         text = inner.scope.whole(out).text
         if isinstance(out, Literal) or not out.aval.shape:
             return text
-        root = inner.scope.plan.root(out)
         others = [
             other
             for other, var in zip(self.carry_outs, self.carry_vars, strict=True)
-            if other is not out and var in inner.owned and not isinstance(other, Literal)
+            if other is not out and var in inner.owned
         ]
-        is_shared = any(inner.scope.plan.root(other) is root for other in others)
+        is_shared = any(self._may_share(out, other) for other in others)
         is_written = self.carry_vars[position] in inner.owned
         if is_shared or (is_written and (not inner.owns(out) or "np.broadcast_to(" in text)):
             return f"{text}.copy()"
         return text
+
+    def _may_share(self, a: Atom, b: Atom) -> bool:
+        """Whether two results of a step may be the same array, or views of it."""
+        if isinstance(a, Literal) or isinstance(b, Literal) or a in self.inner.scope.plan.copied:
+            return False
+        return not self.origins[a].isdisjoint(self.origins[b])
 
     def _hand_on(self, entering: Var, final: Var) -> None:
         """Say that the final value has the array of an argument, if each step leaves it there."""
@@ -268,8 +275,8 @@ class Loop:
 
     def _kept(self, text: str, stacked: Stacked) -> str:
         """A value to keep in a list: a copy if its array is written into later."""
-        changes = any(
-            stacked.made is var or stacked.made is out
+        changes = bool(stacked.made.aval.shape) and any(
+            self._may_share(stacked.made, var) or self._may_share(stacked.made, out)
             for out, var in zip(self.carry_outs, self.carry_vars, strict=True)
             if var in self.inner.owned
         )

@@ -139,6 +139,17 @@ def shared_operands(eqn: JaxprEqn) -> list[frozenset[Var]]:
     return _shared_with_loop(parts, len(eqn.outvars))
 
 
+def origins(jaxpr: Jaxpr) -> dict[Var, frozenset[Var]]:
+    """For each variable of a body, those whose arrays it may be, or be a view of: inputs, and
+    results that are arrays of their own."""
+    found = {var: frozenset([var]) for var in (*jaxpr.constvars, *jaxpr.invars)}
+    for eqn in jaxpr.eqns:
+        for var, shared in zip(eqn.outvars, shared_operands(eqn), strict=True):
+            alike = frozenset[Var]().union(*[found[operand] for operand in shared])
+            found[var] = alike or frozenset([var])
+    return found
+
+
 def _arrays(atoms: Sequence[Atom]) -> frozenset[Var]:
     return frozenset(a for a in atoms if not isinstance(a, Literal) and a.aval.shape)
 
