@@ -232,20 +232,26 @@ THEIRS = (
     "programs.np = jax.numpy"
 )
 MLP = "({transform})(programs.mlp)(params, np.ones((256, 2)), np.ones((256, 1)))"
+BLOCK = """\
+shapes = {{name: (64, 64) for name in ("query", "key", "value", "out")}}
+shapes |= {{"up": (64, 256), "down": (256, 64)}}
+block = {{name: random.normal(size=shape) / 8.0 for name, shape in shapes.items()}}
+block["mask"] = np.triu(np.full((32, 32), -1e9), 1)
+({transform})(programs.transformer_block)(block, np.ones((32, 64)), np.ones((32, 64)))"""
 
 
 def starts() -> None:
     """The CPU time of whole processes, in turns."""
     folder = str(PROGRAMS.parent)
     ours, theirs = OURS.format(folder=folder), THEIRS.format(folder=folder)
-    ours_mlp = MLP.format(transform="lambda f: s2s.jit(s2s.grad(f))")
-    theirs_mlp = "jax.tree.map(np.asarray, " + MLP.format(
-        transform="lambda f: jax.jit(jax.grad(f))"
-    )
+    by_s2s = "lambda f: s2s.jit(s2s.grad(f))"
+    by_jax = "lambda f: lambda *args: jax.tree.map(np.asarray, jax.jit(jax.grad(f))(*args))"
     programs = SimpleNamespace(
-        warm=START.format(imports=ours, call=ours_mlp),
+        warm=START.format(imports=ours, call=MLP.format(transform=by_s2s)),
+        warm_block=START.format(imports=ours, call=BLOCK.format(transform=by_s2s)),
         cold=START.format(imports=ours, call="s2s.jit(programs.vector)(x)"),
-        jax_mlp=START.format(imports=theirs, call=theirs_mlp + ")"),
+        jax_mlp=START.format(imports=theirs, call=MLP.format(transform=by_jax)),
+        jax_block=START.format(imports=theirs, call=BLOCK.format(transform=by_jax)),
         jax_vector=START.format(imports=theirs, call="np.asarray(jax.jit(programs.vector)(x))"),
     )
     with tempfile.TemporaryDirectory() as cache:
@@ -262,6 +268,7 @@ def starts() -> None:
                 times[name].append(process_seconds(program, where))
     for row, one, other in [
         ("start warm, mlp", "warm", "jax_mlp"),
+        ("start warm, block", "warm_block", "jax_block"),
         ("start cold, vector 8", "cold", "jax_vector"),
     ]:
         ratios = [a / b for a, b in zip(times[one], times[other], strict=True)]
