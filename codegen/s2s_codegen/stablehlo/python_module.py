@@ -131,7 +131,8 @@ def _shape(name, value, rank):
     """The shape of an argument, which must have so many axes, and elements."""
     shape = np.shape(value)
     if len(shape) != rank or 0 in shape:
-        raise TypeError(f"{name} must be an array with {rank} axes, not of shape {shape}")
+        wanted = f"{rank} axes and no size 0"
+        raise TypeError(f"{name} must be an array with {wanted}, not of shape {shape}")
     return shape
 '''
 

@@ -158,8 +158,8 @@ def test_open_sizes(
     assert results[4:] == [
         "xs[1] must be an array of float64 of shape (5,), not of float64 of shape (2,)",
         "layer.w must be an array of float64 of shape (4,), not of float64 of shape (2,)",
-        "xs[0] must be an array with 2 axes, not of shape (5,)",
-        "xs[0] must be an array with 2 axes, not of shape (0, 4)",
+        "xs[0] must be an array with 2 axes and no size 0, not of shape (5,)",
+        "xs[0] must be an array with 2 axes and no size 0, not of shape (0, 4)",
     ]
 
 
