@@ -65,10 +65,10 @@ def report(shared: Path, only: str, interleaved: Callable[[dict[str, Call]], Any
 
 
 def check(found: Any, expected: Any) -> None:
-    if isinstance(expected, dict):
+    if hasattr(expected, "keys"):
         for key in expected:
             check(found[key], expected[key])
-    elif isinstance(expected, (tuple, list)):
+    elif hasattr(expected, "__len__") and not hasattr(expected, "shape"):
         for one, other in zip(found, expected, strict=True):
             check(one, other)
     else:

@@ -15,7 +15,7 @@ from s2s.api import reads
 from s2s.api.static_keys import static_key
 from s2s.api.transformed import function_name, signature
 from s2s.errors import UserError
-from s2s.frontend.argument_types.types import ArgumentType, Static
+from s2s.frontend.argument_types.types import ArgumentType, Static, as_numpys
 from s2s.frontend.traced import Traced
 from s2s.in_force import builder_in_force
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, refused
@@ -141,6 +141,10 @@ class CompiledFunction(Generic[F]):
         if enter is not None:
             self._num_args, self._enter = len(arguments), enter
 
+    def __reduce__(self) -> Any:
+        # What is compiled stays in this process.
+        return type(self), (self.fun, self.static, self._where)
+
     def __repr__(self) -> str:
         return f"<{function_name(self.fun)}, compiled by XLA>"
 
@@ -245,7 +249,8 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
     """The type of an argument. Its arrays and numbers are traced, and added to `values`."""
     parts, structure = flatten(argument)
     types: list[Any] = []
-    for part, path in zip(parts, leaf_paths(structure), strict=True):
+    for given, path in zip(parts, leaf_paths(structure), strict=True):
+        part: Any = given if isinstance(given, DeviceArray) else as_numpys(given)
         if is_masked(part):
             raise UserError(
                 f"{_place(name, path)} is a masked array, whose mask would be lost. Pass its data, "

@@ -13,7 +13,7 @@ import numpy as np
 from s2s.api.static_keys import static_key
 from s2s.api.transformed import Arguments, Transformed
 from s2s.errors import UserError
-from s2s.frontend.argument_types.types import ArgumentType, Static
+from s2s.frontend.argument_types.types import ArgumentType, Static, as_numpys
 from s2s.frontend.call import trace_call
 from s2s.frontend.options import choices, choosing
 from s2s.frontend.traced import Traced
@@ -101,6 +101,8 @@ def argument_types_of(
     def leaf_type(value: Any) -> Any:
         if isinstance(value, ShapedArray):
             return _as_given(value)
+        if not is_traced(value):
+            value = as_numpys(value)
         if not is_traced(value):
             return Static(value)
         leaves.append(value)

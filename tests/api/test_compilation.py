@@ -1,6 +1,8 @@
 """s2s.jit: what XLA computes, for which arguments, and how results come back."""
 
+import copy
 import dataclasses
+import pickle
 import subprocess
 import sys
 import threading
@@ -198,6 +200,32 @@ def test_results_stay_on_the_device() -> None:
     assert type(w).__name__ == "DeviceArray" and w.shape == (5, 4)
     np.testing.assert_allclose(np.asarray(w), 0.7 * X, rtol=1e-14, atol=1e-15)
     np.testing.assert_allclose(s2s.jit(lambda x: 2.0 * x)(w), 1.4 * X, rtol=1e-14, atol=1e-15)
+
+
+def test_arrays_on_the_device_are_arrays_to_numpy_and_to_transformations() -> None:
+    x = s2s.jit(lambda x: 2.0 * x, device=True)(X)
+    np.testing.assert_array_equal(x + 1.0, 2.0 * X + 1.0)
+    np.testing.assert_array_equal(X * x, 2.0 * X * X)
+    np.testing.assert_array_equal([row for row in x], 2.0 * X)
+    assert x[1, 2] == 2.0 * X[1, 2] and np.all(x == 2.0 * X)
+    np.testing.assert_array_equal(s2s.grad(lambda x: np.sum(x * x))(x), 4.0 * X)
+
+
+def test_arrays_of_other_libraries() -> None:
+    class Series:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return X
+
+    for transformation in (s2s.jit, s2s.vmap):
+        np.testing.assert_array_equal(transformation(lambda x: 2.0 * x)(Series()), 2.0 * X)
+
+
+def test_copies_of_compiled_functions() -> None:
+    compiled = s2s.jit(predict)
+    weights = {"w": np.ones((4, 3)), "b": np.zeros(3)}
+    compiled(weights, X)
+    for copied in (copy.deepcopy(compiled), pickle.loads(pickle.dumps(compiled))):
+        np.testing.assert_array_equal(copied(weights, X), compiled(weights, X))
 
 
 def test_threads() -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from s2s_codegen.stablehlo.cache import Stored
 from s2s_codegen.stablehlo.runtime import (
@@ -40,8 +41,11 @@ def is_masked(value: Any) -> bool:
     return masked is not None and isinstance(value, masked.MaskedArray)
 
 
-class DeviceArray:
-    """A result that stays on the device. NumPy's functions take it, at the cost of its transfer."""
+class DeviceArray(NDArrayOperatorsMixin):
+    """A result that stays on the device.
+
+    NumPy's functions and operators take it as the array that it is, at the cost of its transfer.
+    """
 
     __slots__ = ("_buffer", "_read", "placement", "type")
 
@@ -71,6 +75,13 @@ class DeviceArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self._read(self._buffer), dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        arrays = [np.asarray(x) if isinstance(x, DeviceArray) else x for x in inputs]
+        return getattr(ufunc, method)(*arrays, **kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        return np.asarray(self)[index]
 
     def __float__(self) -> float:
         return float(self._read(self._buffer))

@@ -7,7 +7,7 @@ one `Static`, whatever its structure.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -49,6 +49,13 @@ class Missing:
 
 ArgumentType: TypeAlias = Any
 """A pytree of `ShapedArray` and `Static` leaves."""
+
+
+def as_numpys(value: Any) -> Any:
+    """An array of another library, or of a device, as NumPy's; anything else as it is."""
+    kind = cast("Any", type(value))
+    is_numpys = issubclass(kind, (np.ndarray, np.generic))
+    return np.asarray(value) if hasattr(kind, "__array__") and not is_numpys else value
 
 
 def type_of_example(value: Any) -> ArgumentType:
