@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
 from s2s.primitive import Precedence
 from s2s.primitives.arithmetic import Add, Sub
@@ -27,6 +28,7 @@ class InnerScope(Scope):
 
     def __init__(self, outer: Scope) -> None:
         super().__init__(outer.names, dict(outer.size_names), outer.lines)
+        self.outer = outer
         self.sizes_read = outer.sizes_read
         self.callees = outer.callees
         self.undefined = outer.undefined
@@ -36,6 +38,12 @@ class InnerScope(Scope):
         if isinstance(atom, Var) and atom in self.given:
             return self.given[atom]
         return super().expression(atom)
+
+    def is_smaller(self, var: Var) -> bool:
+        if var in self.given:
+            shape = self.given[var].shape
+            return shape is not None and not same_shape(shape, var.aval.shape)
+        return super().is_smaller(var) or self.outer.is_smaller(var)
 
 
 class InnerWriter(Writer):

@@ -151,6 +151,8 @@ def with_break(
             assert isinstance(last, Line)
             condition = last.text.removeprefix(start)
             del statements[before[-1]]
+    if condition == "True":
+        return [*statements, *then, Line("break")], False
     stop = Block(f"if {condition}:", [*then, Line("break")])
     return [*statements, stop, *following], condition == test
 

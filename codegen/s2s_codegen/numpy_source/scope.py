@@ -195,9 +195,13 @@ class Scope:
         """The name of the array whose tangent or cotangent `var` is, if it can be named here."""
         base = hint.removesuffix("_bar").removesuffix("_dot")
         holder = self.names.holder(base)
-        if base == hint or holder is None or holder in self.shapes or holder in self.undefined:
+        if base == hint or holder is None or holder in self.undefined or self.is_smaller(holder):
             return None
         return base if same_shape(holder.aval.shape, var.aval.shape) else None
+
+    def is_smaller(self, var: Var) -> bool:
+        """Whether what a variable is called is smaller than its type says, to be broadcast."""
+        return var in self.shapes
 
     def definition(self, atom: Atom) -> JaxprEqn | None:
         """The equation of an operand that is written in place, so that it may be written better."""

@@ -73,7 +73,9 @@ class _OfUnknownLength(Loop):
         is_read_after = not all(self.writer.is_dead(self.finals[flag]) for flag in flags)
         body, is_needed = with_break(body, names, is_read_after)
         if not is_needed:
-            self.writer.statements.remove(Line(f"{names[0]} = False"))
+            # An earlier loop may have set a flag of the same name.
+            before, start = self.writer.statements, Line(f"{names[0]} = False")
+            del before[len(before) - 1 - before[::-1].index(start)]
         return body
 
     def finish(self) -> None:
