@@ -85,6 +85,7 @@ class Builder:
         "copies",
         "eqns",
         "folding",
+        "forgotten",
         "phase",
         "source",
     )
@@ -98,6 +99,8 @@ class Builder:
         self.source = source
         self.phase: Phase = phase
         self.folding = folding
+        self.forgotten = 0
+        """How often equations were taken back."""
         self.array_names: dict[int, tuple[Array, str]] = {}
         self.copies: dict[int, tuple[Array, Array]] = {}
         self._captured: dict[int, tuple[Any, Any, Var]] = {}
@@ -106,7 +109,11 @@ class Builder:
 
     def forget(self, number: int) -> None:
         """Take back all equations but the first `number`; nothing may refer to them any more."""
+        for eqn in self.eqns[number:]:
+            for var in eqn.outvars:
+                self._producers.pop(var, None)
         del self.eqns[number:]
+        self.forgotten += 1
         self._scanned = min(self._scanned, number)
 
     def producer(self, value: Value) -> JaxprEqn | None:

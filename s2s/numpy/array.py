@@ -16,7 +16,7 @@ from s2s.ir.assumptions import assumptions
 from s2s.ir.dims import Dim, Shape, Size, UndecidedDimension, number_of_size
 from s2s.ir.dtypes import DType
 from s2s.ir.jaxpr import Literal, Var
-from s2s.numpy import creation, indexing, linear, mutation, shaping, sorting
+from s2s.numpy import creation, indexing, linear, mutation, shaping, sorting, twins
 from s2s.numpy.broadcasting import another
 from s2s.numpy.operators import Operators
 from s2s.numpy.promotion import convert, element_type
@@ -41,6 +41,7 @@ from s2s.trace import (
     aval,
     bind,
     builder_in_force,
+    builders_in_force,
     known_value,
     tracer_of,
     tracer_type,
@@ -63,7 +64,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 class TracedArray(Operators):
     """A traced NumPy array, NumPy scalar, or Python number."""
 
-    __slots__ = ("_original",)
+    __slots__ = ("_kept", "_original")
 
     __array_priority__ = 1000.0
 
@@ -226,8 +227,18 @@ class TracedArray(Operators):
         except AttributeError:
             return tracer_of(self.builder, self.variable)
 
+    def keep(self, other: TracedArray) -> None:
+        """Let another array, which this one may be a part of, live as long as this one."""
+        self._kept = (*getattr(self, "_kept", ()), other)
+
     def assign(self, value: Value) -> None:
         """Make these the elements of the array, for all who hold it. Of the same type."""
+        twins.require_known(self)
+        self.put_elements(value)
+        twins.follow(self)
+
+    def put_elements(self, value: Value) -> None:
+        """Make these the elements of the array, but not of those that it may be."""
         self._original = self.original
         mutation.note_change(self)
         builder = self.builder
@@ -436,7 +447,10 @@ def is_changeable(value: Any) -> bool:
 class View(TracedArray):
     """An array that shares its elements with another, its `owner`, which is no view itself."""
 
-    __slots__ = ("_builder", "_seen", "_variable", "in_order", "owner", "refused", "steps")
+    __slots__ = (
+        *("_builder", "_forgotten", "_seen", "_variable"),
+        *("in_order", "owner", "refused", "steps"),
+    )
 
     def __init__(self, owner: TracedArray, steps: Steps, part: Tracer, refused: str) -> None:
         self.owner = owner
@@ -448,6 +462,7 @@ class View(TracedArray):
         self._seen: Var = owner.variable
         self._builder = part.builder
         self._variable = part.variable
+        self._forgotten = part.builder.forgotten
 
     @property
     def builder(self) -> Builder:  # type: ignore[override]
@@ -462,19 +477,32 @@ class View(TracedArray):
         return self._variable
 
     def _refresh(self) -> None:
-        """Take the elements from the owner again if it was changed since."""
+        """Take the elements from the owner again if it was changed since, or if the equation that
+        took them was taken back."""
         now = self.owner.variable
-        if now is self._seen:
+        if now is self._seen and self._is_there():
             return
         if self.refused == _UNCERTAIN:
             raise mistake(_UNCERTAIN)
         assumptions().in_order.update(self.in_order)
-        home = self.owner.builder
+        # What the steps read may be known to a trace within that of the owner only.
+        builders = [self.owner.builder, *[step.builder for step in self.steps if step.reads]]
+        in_force = builders_in_force()
+        home = max(builders, key=lambda b: in_force.index(b) if b in in_force else -1)
         with appending_to(home):
-            part = read(tracer_of(home, now), self.steps)
+            part = read(tracer_of(self.owner.builder, now), self.steps)
         if part.variable.name is None:
             part.variable.name = self._variable.name
         self._seen, self._builder, self._variable = now, home, part.variable
+        self._forgotten = home.forgotten
+
+    def _is_there(self) -> bool:
+        """Whether the equation that took the elements has not been taken back."""
+        if self._builder.forgotten != self._forgotten:
+            if self._builder.producer(tracer_of(self._builder, self._variable)) is None:
+                return False
+            self._forgotten = self._builder.forgotten
+        return True
 
     @property
     def is_changeable(self) -> bool:

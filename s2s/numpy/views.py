@@ -83,6 +83,11 @@ class Step:
         return [i if isinstance(i, Literal) else tracer_of(self.builder, i) for i in self.indices]
 
     @property
+    def reads(self) -> bool:
+        """Whether the step reads values: an index that is one."""
+        return any(isinstance(index, Var) for index in self.indices)
+
+    @property
     def selects(self) -> bool:
         """Whether there may be elements that the step does not take."""
         return isinstance(self.primitive, (Gather, Slice))

@@ -126,13 +126,6 @@ def global_list(x):
     return x
 
 
-def changed_alias(x):
-    y = np.full(3, x)
-    z = y if x > 0.0 else y * 2.0
-    z[0] = 5.0
-    return np.sum(y) + np.sum(z)
-
-
 def iterator(x):
     values = iter([1.0, 2.0])
     if x > 0.0:
@@ -159,7 +152,6 @@ def leaves_finally(x):
             "if x > 0.0:",
             "a list has 2 items where the condition is true and 1 where it is false",
         ),
-        (changed_alias, "z[0] = 5.0", "may be another array too"),
         (iterator, "x = x * next(values)", "s2s cannot follow such a change"),
         (leaves_finally, "if x > 0.0:", "Put the `if` outside of it"),
     ],

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import numpy as np
-
 from s2s.control.bodies import explicit_consts
 from s2s.control.cond import INDEX, Cond
 from s2s.control.user_functions import Body, share_consts
@@ -27,27 +25,27 @@ from s2s.frontend.control_flow.merging import (
 )
 from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump, returns
 from s2s.frontend.control_flow.raising import is_kept
+from s2s.frontend.control_flow.sharing import Sharing, is_array
 from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
     Recording,
     Slot,
+    Variable,
     as_left,
     like,
-    may_be_shared,
     put,
     unusable,
 )
 from s2s.ir.dtypes import BOOL
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Source
-from s2s.numpy.array import View, is_changeable
+from s2s.numpy.array import is_changeable
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
 from s2s.trace import (
     Builder,
     Tracer,
     appending_to,
-    aval,
     bind,
     builder_in_force,
     inline,
@@ -126,8 +124,9 @@ class Choice:
     value: Any
 
 
-def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
-    """Bind the branch of two arms (true, false), and put what it gives into the slots."""
+def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice:
+    """Bind the branch of two arms (true, false), and put what it gives into the slots, but for the
+    variables `own`, which nothing else reads."""
     slots = {key: slot for arm in arms for key, slot in arm.recording.slots.items()}
     before = {key: value for arm in arms for key, value in arm.recording.before.items()}
     merging = Merging()
@@ -139,6 +138,9 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
         values = [arm.after.get(key, before[key]) for arm in arms]
         at_breaks = [_value_at_break(arm, key, before[key]) for arm in arms]
         if all(value is before[key] for value in values) and set(map(id, at_breaks)) <= _NOTHING:
+            continue
+        if isinstance(slot, Variable) and slot.name in own:
+            unusable(slot, "has a value in a branch only", arms[0].line)
             continue
         if not (isinstance(slot, Contents) and isinstance(slot.owner, Tracer)):
             values = [
@@ -179,23 +181,23 @@ def merged(test: Tracer, arms: Sequence[Arm], what: str) -> Choice:
                 names[number] = slot.name
     jumps = _merged_jumps(test, arms, merging)
     value = _merged_value(arms, merging)
+    arrays = [
+        number
+        for number, row in enumerate(merging.outputs)
+        if number not in contents and any(map(is_array, row))
+    ]
+    sharing = Sharing(test, [arm.builder for arm in arms], merging, arrays)
     results = bound(test, arms, merging.outputs, names)
-    shared: list[tuple[int, list[Any]]] = []
     for number, row in enumerate(merging.outputs):
-        if any(map(is_changeable, row)) or aval(results[number]).shape:
-            results[number] = like(results[number], next(filter(is_changeable, row), None))
-            older = [] if number in contents else _older(row, arms)
-            if older:
-                shared.append((number, older))
+        if any(map(is_changeable, row)):
+            results[number] = like(results[number], next(filter(is_changeable, row)))
     copies = Copies()
     for key, slot_value in found.items():
         made = slot_value.filled(results)
         for arm in arms:
             copies.add(made, arm.after.get(key, before[key]))
         put(slots[key], made)
-    # Only now, for what the branches themselves have changed is in the arrays.
-    for number, older in shared:
-        may_be_shared(results[number], names.get(number, "the array"), older)
+    sharing.declare(results, names)
     jumps = {
         kind: results[flag.number] if isinstance(flag, Output) else flag
         for kind, flag in jumps.items()
@@ -217,23 +219,6 @@ def _value_at_break(arm: Arm, key: int, before: Any) -> Any:
 
 
 _NOTHING = {id(ABSENT), id(MISSING)}
-
-
-def _older(row: Sequence[Any], arms: Sequence[Arm]) -> list[Any]:
-    """The leaves that are arrays from outside of their branch, or views."""
-    return [
-        leaf
-        for leaf, arm in zip(row, arms, strict=True)
-        if isinstance(leaf, np.ndarray)
-        or (
-            isinstance(leaf, Tracer)
-            and (
-                leaf.builder is not arm.builder
-                or isinstance(leaf, View)
-                or any(leaf.variable is array.variable for array in arm.changed().values())
-            )
-        )
-    ]
 
 
 def _differs(name: str, error: Exception, line: Source | None) -> UserError:
@@ -275,15 +260,7 @@ def _merged_jumps(test: Tracer, arms: Sequence[Arm], merging: Merging) -> dict[s
         flags = tuple(
             arm.outcome.jumps.get(kind, False) if arm.outcome is not None else False for arm in arms
         )
-        if flags[0] is True and flags[1] is True:
-            found[kind] = True
-        elif flags[0] is True and flags[1] is False:
-            found[kind] = test
-        elif flags[0] is False and flags[1] is True:
-            found[kind] = lax.bitwise_not(test)
-        else:
-            found[kind] = Output(len(merging.outputs))
-            merging.outputs.append(flags)
+        found[kind] = merging.merge_flags(test, flags)
     return found
 
 

@@ -95,18 +95,27 @@ def _chosen(test: Tracer, body: Callable[[], Any], orelse: Callable[[], Any]) ->
     if any(arm.raises for arm in arms):
         _raised(test, arms)
         return orelse() if arms[0].raises else body()
-    return merged(test, arms, "value").value
+    return merged(test, arms).value
 
 
 # -- blocks ---------------------------------------------------------------------------------------
 
 
-def branch(value: Any, then: Block, orelse: Block | None, rest: Block | None) -> End:
-    """`if value: then() else: orelse()`, followed by `rest()` unless that jumps."""
-    return _branch(tested(value), then, orelse or _nothing, rest)
+def branch(
+    value: Any,
+    then: Block,
+    orelse: Block | None,
+    rest: Block | None,
+    own: Sequence[str] = (),
+) -> End:
+    """`if value: then() else: orelse()`, followed by `rest()` unless that jumps. Nothing but the
+    blocks mentions the variables `own`."""
+    return _branch(tested(value), then, orelse or _nothing, rest, own)
 
 
-def _branch(test: Any, then: Block, orelse: Block, rest: Block | None) -> End:
+def _branch(
+    test: Any, then: Block, orelse: Block, rest: Block | None, own: Sequence[str] = ()
+) -> End:
     if not isinstance(test, Tracer):
         return follow(then() if test else orelse(), rest)
     after = rest
@@ -123,7 +132,7 @@ def _branch(test: Any, then: Block, orelse: Block, rest: Block | None) -> End:
     if any(arm.raises for arm in arms):
         _raised(test, arms)
         return follow(orelse() if first.raises else then(), after)
-    return follow(merged(test, arms, "if").outcome, rest)
+    return follow(merged(test, arms, own).outcome, rest)
 
 
 def follow(outcome: End, rest: Block | None) -> End:

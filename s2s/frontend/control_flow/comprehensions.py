@@ -35,7 +35,7 @@ def comprehension(iterable: Any, function: Function, condition: Function | None 
             changing(outs)
         cast("Any", outs).append(value)
 
-    for_loop(items, body, (), None, None)
+    for_loop(items, body, (), (), None, None)
     return outs
 
 
@@ -118,16 +118,20 @@ def for_each(values: Any, body: Callable[[Any], None], names: tuple[str, ...]) -
     """`for value in values: body(value)`, of a body that does not jump."""
     if isinstance(values, Flattened):
         function = values.function
-        for_loop(values.iterable, lambda x: for_each(function(x), body, names), names, None, None)
+
+        def each(item: Any) -> None:
+            for_each(function(item), body, names)
+
+        for_loop(values.iterable, each, names, (), None, None)
     elif isinstance(values, Filtered):
         of_item, condition = values.function, values.condition
 
         def filtered(item: Any) -> Any:
             return branch(condition(item), lambda: body(of_item(item)), None, None)
 
-        for_loop(values.iterable, filtered, names, None, None)
+        for_loop(values.iterable, filtered, names, (), None, None)
     else:
-        for_loop(values, lambda item: body(item), names, None, None)
+        for_loop(values, lambda item: body(item), names, (), None, None)
 
 
 def total(values: Any, start: Any = 0) -> Any:

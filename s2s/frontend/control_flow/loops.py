@@ -18,6 +18,7 @@ from s2s.frontend.control_flow.state import Recording
 from s2s.frontend.control_flow.traced_loops import Loop
 from s2s.frontend.dispatch import iterated
 from s2s.frontend.options import choices
+from s2s.numpy import twins
 from s2s.numpy.registry import mistake
 from s2s.trace import Builder, Tracer, builder_in_force
 from s2s.tree import flatten
@@ -45,18 +46,26 @@ def unroll(iterable: Any) -> Any:
 
 
 def for_loop(
-    iterable: Any, body: Body, names: Sequence[str], orelse: Block | None, rest: Block | None
+    iterable: Any,
+    body: Body,
+    names: Sequence[str],
+    own: Sequence[str],
+    orelse: Block | None,
+    rest: Block | None,
 ) -> End:
-    """`for item in iterable: body(item)`, with its `else`, followed by `rest` unless it jumps."""
+    """`for item in iterable: body(item)`, with its `else`, followed by `rest` unless it jumps.
+
+    `names` are the variables that a step assigns; nothing but the steps mentions those `own`.
+    """
     items = None if builder_in_force() is None else items_of(iterable)
     if items is None:
         outcome = _run(iter(iterated(iterable)), body)
     elif not isinstance(items.length, int):
-        outcome = _traced(items, body, names)
+        outcome = _traced(items, body, names, own)
     elif choices().unroll or not items.can_be_traced:
         outcome = _run(iter(items), body)
     else:
-        outcome = _of_known_length(items, body, names)
+        outcome = _of_known_length(items, body, names, own)
     return _ended(outcome, orelse, rest)
 
 
@@ -89,7 +98,7 @@ def _run(iterator: Iterator[Any], body: Body) -> End:
     return None
 
 
-def _of_known_length(items: Items, body: Body, names: Sequence[str]) -> End:
+def _of_known_length(items: Items, body: Body, names: Sequence[str], own: Sequence[str]) -> End:
     """Steps that trace nothing are run by Python; from the first one that does, it is a loop."""
     builder = builder_in_force()
     assert builder is not None
@@ -109,12 +118,12 @@ def _of_known_length(items: Items, body: Body, names: Sequence[str]) -> End:
         if trial.failed:
             return _run(iter(remaining), body)
         if items.length - first <= SHORT and trial.is_of_scalars:
-            return _steps_or_loop(remaining, body, names)
-        return _loop_or_steps(remaining, body, names)
+            return _steps_or_loop(remaining, body, names, own)
+        return _loop_or_steps(remaining, body, names, own)
     return None
 
 
-def _steps_or_loop(items: Items, body: Body, names: Sequence[str]) -> End:
+def _steps_or_loop(items: Items, body: Body, names: Sequence[str], own: Sequence[str]) -> End:
     """Step by step; as a loop of the jaxpr where that cannot be, as of a list that grows until a
     `break`."""
     builder = builder_in_force()
@@ -129,7 +138,7 @@ def _steps_or_loop(items: Items, body: Body, names: Sequence[str]) -> End:
         builder.source = source
         _let_go(error)
         try:
-            return Loop(body, names, items).run()
+            return Loop(body, names, own, items).run()
         except Exception:
             raise error from None
 
@@ -155,7 +164,7 @@ def _are_scalars(recording: Recording) -> bool:
     return True
 
 
-def _loop_or_steps(items: Items, body: Body, names: Sequence[str]) -> End:
+def _loop_or_steps(items: Items, body: Body, names: Sequence[str], own: Sequence[str]) -> End:
     """As a loop of the jaxpr; after a first step if only that changes types; else step by step."""
     builder = builder_in_force()
     assert builder is not None
@@ -163,21 +172,21 @@ def _loop_or_steps(items: Items, body: Body, names: Sequence[str]) -> End:
     whole = _Trial(builder, [body, *items.functions])
     # Whatever goes wrong in a loop: if it is the user's mistake, the steps will say so.
     try:
-        return Loop(body, names, items).run()
+        return Loop(body, names, own, items).run()
     except Exception:
         whole.undo()
     builder.source = source
     if items.length > 1:
         try:
             with whole.recording.active():
-                return _first_and_others(items, body, names)
+                return _first_and_others(items, body, names, own)
         except Exception:
             whole.undo()
     builder.source = source
     return _run(iter(items), body)
 
 
-def _first_and_others(items: Items, body: Body, names: Sequence[str]) -> End:
+def _first_and_others(items: Items, body: Body, names: Sequence[str], own: Sequence[str]) -> End:
     """A first step, and the others as a loop of the jaxpr."""
     builder = builder_in_force()
     assert builder is not None
@@ -185,10 +194,10 @@ def _first_and_others(items: Items, body: Body, names: Sequence[str]) -> End:
     if without(body(items.at(0)), "continue") is not None:
         raise Unlike("its first step leaves it")
     builder.source = source
-    return Loop(body, names, items.part(1)).run()
+    return Loop(body, names, own, items.part(1)).run()
 
 
-def _traced(items: Items, body: Body, names: Sequence[str]) -> End:
+def _traced(items: Items, body: Body, names: Sequence[str], own: Sequence[str]) -> End:
     """A loop whose number of steps is a size or a traced value."""
     builder = builder_in_force()
     assert builder is not None
@@ -197,7 +206,7 @@ def _traced(items: Items, body: Body, names: Sequence[str]) -> End:
         return _run(iter(items), body)
     trial = _Trial(builder, [body, *items.functions])
     try:
-        return Loop(body, names, items).run()
+        return Loop(body, names, own, items).run()
     except Unlike as error:
         trial.undo()
         builder.source = source
@@ -205,7 +214,7 @@ def _traced(items: Items, body: Body, names: Sequence[str]) -> End:
         if isinstance(items.length, Tracer):
             raise _refusal(error, source) from None
         try:
-            return _first_and_others(items, body, names)
+            return _first_and_others(items, body, names, own)
         except Unlike:
             raise _refusal(error, source) from None
 
@@ -224,14 +233,15 @@ def while_loop(
     test: Callable[[], Any],
     body: Block,
     names: Sequence[str],
+    own: Sequence[str],
     orelse: Block | None,
     rest: Block | None,
 ) -> End:
     """`while test(): body()`, with its `else`, followed by `rest` unless it jumps."""
-    return _ended(_while(test, body, names), orelse, rest)
+    return _ended(_while(test, body, names, own), orelse, rest)
 
 
-def _while(test: Callable[[], Any], body: Block, names: Sequence[str]) -> End:
+def _while(test: Callable[[], Any], body: Block, names: Sequence[str], own: Sequence[str]) -> End:
     """Steps that trace nothing are run by Python, and a few of those that do; then it is a loop."""
     builder = builder_in_force()
     if builder is None:
@@ -253,7 +263,7 @@ def _while(test: Callable[[], Any], body: Block, names: Sequence[str]) -> End:
         builder.source = source
         endless = not isinstance(found, Tracer) and _is_endless(test)
         try:
-            return Loop(body, names, test=None if endless else test).run()
+            return Loop(body, names, own, test=None if endless else test).run()
         except Exception as error:
             start.undo()
             builder.source = source
@@ -322,6 +332,7 @@ class _Trial:
     def __init__(self, builder: Builder, functions: Sequence[Callable[..., Any]]) -> None:
         self.builder = builder
         self.mark = len(builder.eqns)
+        self.mark_of_twins = twins.known_until_now()
         self.recording = Recording(tuple(functions))
         self.failed = False
         self.is_of_scalars = False
@@ -357,3 +368,4 @@ class _Trial:
     def undo(self) -> None:
         self.recording.restore()
         self.builder.forget(self.mark)
+        twins.forget(self.mark_of_twins)

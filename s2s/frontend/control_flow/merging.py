@@ -16,6 +16,7 @@ from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
 from s2s.ir.jaxpr import ShapedArray
 from s2s.numpy.array import is_changeable
 from s2s.primitive import Zero
+from s2s.primitives import functions as lax
 from s2s.primitives.core import convert_element_type, instantiate
 from s2s.primitives.creation import dim_as_value
 from s2s.trace import Builder, Tracer, aval
@@ -140,6 +141,17 @@ class Merging:
             merged.append(Output(len(self.outputs)))
             self.outputs.append(row)
         return Merged(structure, merged)
+
+    def merge_flags(self, test: Tracer, flags: tuple[Any, ...]) -> Any:
+        """The truth value that is one of two, depending on the branch: a leaf, or an Output."""
+        if flags[0] is flags[1] and isinstance(flags[0], bool):
+            return flags[0]
+        if flags[0] is True and flags[1] is False:
+            return test
+        if flags[0] is False and flags[1] is True:
+            return lax.bitwise_not(test)
+        self.outputs.append(flags)
+        return Output(len(self.outputs) - 1)
 
 
 def _common(values: Sequence[Any]) -> set[int]:

@@ -7,7 +7,6 @@ change in place is told by the hooks (`changing`), before it changes.
 from __future__ import annotations
 
 import contextlib
-import gc
 import operator
 import sys
 import weakref
@@ -22,7 +21,7 @@ import numpy as np
 from s2s.frontend.control_flow.identity import refuse_if_known_otherwise
 from s2s.frontend.conversion import HOOK
 from s2s.ir.jaxpr import Source
-from s2s.numpy import mutation
+from s2s.numpy import mutation, twins
 from s2s.numpy.array import TracedArray, View, as_cell, is_changeable
 from s2s.numpy.registry import mistake
 from s2s.numpy.views import read
@@ -175,7 +174,8 @@ class Recording:
                     for recording in _alive
                     for value in recording.held()
                 )
-                if sys.getrefcount(slot.cell.cell_contents) == known + 2:
+                is_alone = twins.is_alone(self.before[key])
+                if sys.getrefcount(slot.cell.cell_contents) == known + 2 and is_alone:
                     found[key] = self.before[key]
         return found
 
@@ -289,47 +289,34 @@ def like(result: Any, leaf: Any) -> Any:
 def changing(owner: Any) -> None:
     """An object, which is not traced or a mutable array, is about to be changed in place."""
     refuse_if_known_otherwise(owner, (v for recording in _alive for v in recording.held()))
-    for array, result, reason in _shared:
-        if array() is owner and result() is not None:
-            gc.collect()  # It may be in a cycle that nobody refers to.
-            if result() is not None:
-                raise mistake(reason)
+    twins.require_known(owner)
+    _record_change(owner)
+
+
+def _record_change(owner: Any) -> None:
     for recording in _recordings:
         recording.changing(owner)
 
 
-mutation.observers.append(changing)
+mutation.observers.append(_record_change)
 
 
 def put(slot: Slot, value: Any) -> None:
     """Put what a branch or loop gives into a slot."""
     if isinstance(slot, Contents):
-        changing(slot.owner)
+        _record_change(slot.owner)
         if isinstance(slot.owner, Tracer):
-            cast("TracedArray", slot.owner).assign(value)
+            # The arrays that it may be have been changed with it, and are put by themselves.
+            cast("TracedArray", slot.owner).put_elements(value)
             return
     slot.write(value)
 
 
-_shared: list[tuple[weakref.ref[Any], weakref.ref[Any], str]] = []
-"""An array, one that may be the same, and what to say when the first is changed while the second
-is in use."""
-
-
 def may_be_shared(result: Any, name: str, others: Iterable[Any] = ()) -> None:
-    """An array that may be one of others, depending on values: neither can be changed in place."""
-    reason = (
-        f"this changes `{name}`, which may be another array too, depending on the values of the "
-        "arguments; that would change with it. Work on a copy: x = x.copy()."
-    )
-    other_reason = (
-        f"this changes an array that `{name}` may be too, depending on the values of the "
-        "arguments; that would change with it. Work on a copy: x = x.copy()."
-    )
-    _shared[:] = [entry for entry in _shared if entry[0]() is not None and entry[1]() is not None]
-    found = weakref.ref(result)
-    _shared.append((found, found, reason))
-    _shared.extend((weakref.ref(elements_of(other)), found, other_reason) for other in others)
+    """An array that may be one of others, or another, depending on values: none of them can be
+    changed in place."""
+    for other in (result, *map(elements_of, others)):
+        twins.may_be_part(other, result, (), None, twins.reason(name))
 
 
 def is_kept_in(made: Any, arrays: Iterable[Any]) -> None:
@@ -338,8 +325,8 @@ def is_kept_in(made: Any, arrays: Iterable[Any]) -> None:
         "this changes an array that is also an item of a list that a loop made; that would change "
         "with it. Append a copy to the list: xs.append(x.copy())."
     )
-    owners = [elements_of(array) for array in arrays if is_changeable(array)]
-    _shared.extend((weakref.ref(owner), weakref.ref(made), reason) for owner in owners)
+    for array in filter(is_changeable, arrays):
+        twins.may_be_part(elements_of(array), made, (), None, reason)
 
 
 def elements_of(value: Any) -> Any:

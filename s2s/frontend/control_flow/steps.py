@@ -31,6 +31,7 @@ from s2s.frontend.control_flow.state import (
 )
 from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import ShapedArray, Var
+from s2s.numpy import twins
 from s2s.numpy.array import TracedArray, View, is_changeable
 from s2s.trace import Builder, Tracer, appending_to, builder_in_force, tracer_of
 from s2s.tree import TreeDef, flatten, unflatten
@@ -103,6 +104,7 @@ class Steps:
         self,
         body: Callable[..., End],
         names: Sequence[str],
+        own: Sequence[str] = (),
         items: Items | None = None,
         test: Callable[[], Any] | None = None,
     ) -> None:
@@ -111,6 +113,8 @@ class Steps:
         self.outer = outer
         self.source = outer.source
         self.body = body
+        self.own = own
+        """The variables that only the steps mention."""
         self.items: Items | None = items
         self.test = test
         functions = [body, *([test] if test is not None else [])]
@@ -185,7 +189,8 @@ class Steps:
             starts = self._ends(carried, step.start[key])
             for (old, _), start, end in zip(carried.numbers, starts, ends, strict=True):
                 is_changed = start.variable is not next(inputs)
-                if id(elements_of(old)) in changed or id(elements_of(end)) in changed:
+                may_be = [elements_of(old), *self._may_be(end, step)]
+                if not changed.isdisjoint(map(id, may_be)):
                     pass
                 elif not is_changed or not is_changeable(end) or self._is_sole(end, leaves, step):
                     continue
@@ -209,6 +214,12 @@ class Steps:
                     del self.sole_arrays[key]
                     raise Changed
 
+    def _may_be(self, end: Any, step: Step) -> list[Any]:
+        """The arrays that what is carried may be, or share elements with, at the end of a step."""
+        array = elements_of(end)
+        with appending_to(step.builder):
+            return [array, *twins.reached(array)]
+
     def _is_sole(self, end: Any, leaves: Sequence[Any], step: Step) -> bool:
         """Whether an array is known by one name at the end of a step, and not outside of it."""
         holders = [leaf for leaf in leaves if isinstance(leaf, Tracer)]
@@ -223,6 +234,7 @@ class Steps:
             for var in self._vars_of(key, step)
         ]
         is_own = end.builder is step.builder and end.variable not in shared
+        is_own = is_own and len(self._may_be(end, step)) == 1
         return same <= 1 and is_own and not isinstance(end, View)
 
     def _builder(self) -> Builder:

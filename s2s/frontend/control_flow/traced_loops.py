@@ -27,6 +27,7 @@ from s2s.frontend.control_flow.state import (
     Contents,
     Slot,
     Snapshot,
+    Variable,
     like,
     may_be_shared,
     put,
@@ -112,6 +113,11 @@ class Loop(Steps):
         for group in (self.carried, fresh):
             for key, carried in group.items():
                 slot = self.recording.slots[key]
+                if self._is_own(slot):
+                    for _ in carried.numbers:
+                        next(given)
+                    unusable(slot, "has a value in the steps of a loop only", self.source)
+                    continue
                 ends = self._ends(carried, step.after.get(key, step.start.get(key)))
                 found = [like(next(given), end) for end in ends]
                 if key in left and outcome is not None:
@@ -148,19 +154,33 @@ class Loop(Steps):
 
         `old` has what they are if there is no step, where others know that.
         """
-        after = [leaf for value in step.after.values() for leaf in flatten(value)[0]]
+        after = [
+            leaf
+            for key, value in step.after.items()
+            if not self._is_own(self.recording.slots.get(key))
+            for leaf in flatten(value)[0]
+        ]
         arrays = [v for c in self.carried.values() for v, _ in c.numbers if is_changeable(v)]
         for number, (result, end) in enumerate(zip(found, ends, strict=True)):
             if not is_changeable(result) or not isinstance(end, Tracer):
                 continue
             holders = sum(isinstance(v, Tracer) and v.variable is end.variable for v in after)
             others = [old[number]] if old and is_changeable(old[number]) else []
-            if end.variable in step.numbers:
+            shared = self._may_be(end, step)
+            own = [v.variable for v in shared if _is_of(v, step.builder)]
+            others += [v for v in shared[1:] if not _is_of(v, step.builder)]
+            if any(var in step.numbers for var in own):
                 others += arrays
+            if any(var in step.xs for var in own):
+                others += self._rows()
             elif end.builder is not step.builder or isinstance(end, (Snapshot, View)):
                 others.append(end)
-            if holders > 1 or others:
+            if holders > 1 or others or len(shared) > 1:
                 may_be_shared(result, name, others)
+
+    def _is_own(self, slot: Slot | None) -> bool:
+        """Whether nothing reads the slot after the loop."""
+        return isinstance(slot, Variable) and slot.name in self.own
 
     def _has(self, key: int, step: Step) -> bool:
         return step.after.get(key, MISSING) is not MISSING
@@ -373,6 +393,10 @@ class Loop(Steps):
         stop = as_number(stop)
         compare = lax.lt if source.step > 0 else lax.gt
         return compare(own(step.counters[0]), stop)
+
+
+def _is_of(value: Any, builder: Builder) -> bool:
+    return isinstance(value, Tracer) and value.builder is builder
 
 
 def _strong(a: ShapedArray) -> ShapedArray:

@@ -17,11 +17,12 @@ that may jump is a function too, which is called unless it jumps:
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 
 from s2s.frontend.conversion.expressions import Expressions
 from s2s.frontend.conversion.nodes import HOOK, Place, arguments_of, placed
-from s2s.frontend.conversion.scopes import bound_names, jumps, yields
+from s2s.frontend.conversion.scopes import bound_names, jumps, mentioned, run_later, yields
 
 
 class Blocks(Expressions):
@@ -126,20 +127,21 @@ class Blocks(Expressions):
         self, statement: ast.stmt, rest: Sequence[ast.stmt]
     ) -> tuple[list[ast.stmt], ast.expr]:
         """The functions that the blocks of a statement become, and the call that runs them."""
+        own = self.texts(self.own_names(statement), statement)
         after, rest_block = self.part("rest", rest, statement)
         match statement:
             case ast.If(test, body, orelse):
                 test = self.test(test)
                 then, first = self.part("then", body, statement)
                 otherwise, second = self.part("orelse", orelse, statement)
-                given = [test, first, second, rest_block]
+                given = [test, first, second, rest_block, own]
                 return [*then, *otherwise, *after], self.hook("branch", *given, at=statement)
             case ast.For(target, iterated, body, orelse):
                 iterated = self.visit(iterated)
                 steps, step = self.loop_body(target, body, statement)
                 otherwise, second = self.part("orelse", orelse, statement)
                 names = self.texts(bound_names([target, *body]), statement)
-                given = [iterated, step, names, second, rest_block]
+                given = [iterated, step, names, own, second, rest_block]
                 return [*steps, *otherwise, *after], self.hook("for_loop", *given, at=statement)
             case ast.While(test, body, orelse):
                 names = self.texts(bound_names([placed(ast.Expr(test), test), *body]), statement)
@@ -147,11 +149,31 @@ class Blocks(Expressions):
                 steps, step = self.part("body", body, statement)
                 otherwise, second = self.part("orelse", orelse, statement)
                 given = [self.load_temporary(condition.name[len(HOOK) :], statement)]
-                given += [step, names, second, rest_block]
+                given += [step, names, own, second, rest_block]
                 definitions = [condition, *steps, *otherwise, *after]
                 return definitions, self.hook("while_loop", *given, at=statement)
             case _:
                 raise AssertionError(statement)
+
+    def own_names(self, statement: ast.stmt) -> list[str]:
+        """The variables that only the branches, or the steps, of a statement mention, and nothing
+        that may run later: they have no use after it."""
+        match statement:
+            case ast.If(_, body, orelse):
+                blocks: list[ast.AST] = [*body, *orelse]
+            case ast.For(target, _, body):
+                blocks = [target, *body]
+            case ast.While(test, body):
+                blocks = [test, *body]
+            case _:
+                raise AssertionError(statement)
+        inside = Counter(mentioned(blocks))
+        later = set(mentioned(run_later(blocks)))
+        return [
+            name
+            for name, number in inside.items()
+            if number == self.place.mentions.get(name) and name not in later
+        ]
 
     def part(
         self, name: str, statements: Sequence[ast.stmt], at: ast.AST
@@ -190,7 +212,13 @@ class Blocks(Expressions):
         """A function of converted statements, and others that are not yet, which bind `names`."""
         bound = dict.fromkeys([*names, *bound_names(statements)])
         outer = self.place
-        self.place = Place(True, False, outer.global_names, outer.first_parameter, is_block=True)
+        self.place = Place(
+            True,
+            global_names=outer.global_names,
+            first_parameter=outer.first_parameter,
+            mentions=outer.mentions,
+            is_block=True,
+        )
         body = [*self.declarations(list(bound), at), *converted, *self.block(statements)]
         self.place = outer
         arguments = arguments_of([HOOK + parameter for parameter in parameters], at)

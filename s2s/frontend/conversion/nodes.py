@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from s2s.frontend.lines import Statement
@@ -75,6 +75,8 @@ class Place:
     global_names: frozenset[str] = frozenset()
     first_parameter: str | None = None
     nonlocal_names: frozenset[str] = frozenset()
+    mentions: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How often the function's own variables stand in it, but for its parameters."""
     is_block: bool = False
     """Whether it is in a block that has become a function."""
     is_nested: bool = False
@@ -108,10 +110,10 @@ class Nodes:
 
     def visit_parts(self, node: Any) -> Any:
         """The node with its parts converted; what is not an expression or statement has none."""
-        for field in node._fields:
-            part = getattr(node, field, None)
-            if isinstance(part, ast.AST) and field not in _NOT_NODES:
-                setattr(node, field, self.visit(part))
+        for name in node._fields:
+            part = getattr(node, name, None)
+            if isinstance(part, ast.AST) and name not in _NOT_NODES:
+                setattr(node, name, self.visit(part))
             elif isinstance(part, list):
                 parts = cast("list[Any]", part)
                 parts[:] = [self.visit(p) if isinstance(p, ast.AST) else p for p in parts]

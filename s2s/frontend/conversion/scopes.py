@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -93,6 +93,36 @@ _BINDING = frozenset(
         *(ast.Import, ast.ImportFrom),
     }
 )
+
+
+def mentioned(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The names in statements, also in what they define, each as often as it stands there."""
+    for node in nodes:
+        match node:
+            case ast.Name(name) | ast.arg(name):
+                yield name
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                yield name
+            case ast.ExceptHandler(_, str(name)) | ast.MatchMapping(_, _, str(name)):
+                yield name
+            case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
+                yield name
+            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
+                yield from [a.asname or a.name.partition(".")[0] for a in aliases]
+            case ast.Global(names) | ast.Nonlocal(names):
+                yield from names
+            case _:
+                pass
+        yield from mentioned(ast.iter_child_nodes(node))
+
+
+def run_later(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The functions, classes and generators in statements, which may run when these have ended."""
+    for node in nodes:
+        if isinstance(node, (*_SCOPES, ast.GeneratorExp)):
+            yield node
+        else:
+            yield from run_later(ast.iter_child_nodes(node))
 
 
 def _in_scope(nodes: Iterable[ast.AST]) -> list[ast.AST]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from s2s.frontend.conversion.blocks import Blocks
 from s2s.frontend.conversion.expressions import OPERATORS
 from s2s.frontend.conversion.nodes import HOOK, Place, named_parameters, placed
-from s2s.frontend.conversion.scopes import bound_names, features
+from s2s.frontend.conversion.scopes import bound_names, features, mentioned
 from s2s.frontend.sources import parameter_names
 
 Block = Callable[[Sequence[ast.stmt]], "list[ast.stmt]"]
@@ -350,7 +351,14 @@ def _place(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Place:
         frozenset(found.global_names),
         names[0] if names else None,
         frozenset(found.nonlocal_names),
+        _mentions(node, {*found.global_names, *found.nonlocal_names}),
     )
+
+
+def _mentions(node: ast.FunctionDef | ast.AsyncFunctionDef, outer: set[str]) -> dict[str, int]:
+    own = {*bound_names(node.body)} - {*parameter_names(node.args), *outer}
+    found = Counter(mentioned(node.body))
+    return {name: number for name, number in found.items() if name in own}
 
 
 def _plain_names(target: ast.expr) -> list[str] | None:
