@@ -1,100 +1,72 @@
-"""Random programs of assignments, branches, loops, jumps, updates, views and aliases.
+"""Random programs of assignments, branches, loops, jumps, updates, views, aliases and calls.
 
-`programs()` is a Hypothesis strategy for the text of a function of a vector of 4 numbers, a matrix
-of shape (3, 4) and a number. It returns a number; a loop ends after a few steps, and what grows is
-damped, so that differences can be taken.
+`program_of` gives the text of a module whose last function, `program`, takes a vector of
+4 numbers, a matrix of shape (3, 4), a number and a whole number. It returns a number; a loop ends
+after a few steps, and what grows is damped, so that differences can be taken.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from random import Random
 
-import hypothesis.strategies as st
+from tests.programs.random_expressions import Expressions, Known
+
+DEPTH = 3
+"""Blocks in blocks, at most."""
 
 
-def programs() -> st.SearchStrategy[str]:
-    return st.integers(0, 2**32 - 1).map(lambda seed: Program(Random(seed)).text)
+def program_of(seed: int) -> str:
+    return Program(Random(seed)).text
 
 
-@dataclass
-class Known:
-    """The variables that have a value at a place in the program."""
+class Program(Expressions):
+    """One program; `text` is its module."""
 
-    numbers: list[str] = field(default_factory=lambda: ["s"])
-    vectors: list[str] = field(default_factory=lambda: ["x"])
-    matrices: list[str] = field(default_factory=lambda: ["a"])
-
-    def inside(self) -> Known:
-        return Known([*self.numbers], [*self.vectors], [*self.matrices])
-
-
-class Program:
     def __init__(self, random: Random) -> None:
-        self.random = random
-        self.count = 0
-        known = Known(["s", "t"], ["x", "y"], ["a", "b"])
-        body = ["t = 0.5", "y = 0.5 * x", "b = a.copy()"]
-        body += self.block(known, depth=0, in_loop=False, size=self.between(3, 7))
+        super().__init__(random)
+        functions: list[str] = []
+        maps: list[str] = []
+        helpers: list[str] = []
+        for _ in range(self.between(0, 2)):
+            is_map = bool(self.between(0, 1))
+            name, lines = self.helper(is_map)
+            (maps if is_map else functions).append(name)
+            helpers += [*lines, "", ""]
+        known = Known(["s", "t"], ["k", "c"], ["f"], ["x", "y"], ["a", "b"], [], functions, maps)
+        body = ["t, c, f = 0.5, 0, False", "y = 0.5 * x", "b = a.copy()"]
+        body += self.block(known, depth=0, in_loop=False, size=self.between(3, 6))
         body.append(f"return {self.result(known)}")
-        lines = ["import numpy as np", "", "", "def program(x, a, s):"]
-        self.text = "\n".join([*lines, *[f"    {line}" for line in body], ""])
+        lines = ["import numpy as np", "", "", *helpers, "def program(x, a, s, k):"]
+        self.text = "\n".join([*lines, *_indented(body), ""])
 
-    # -- choices --------------------------------------------------------------------------------
+    def helper(self, is_map: bool) -> tuple[str, list[str]]:
+        """A function of a vector and a number, which may return early and change its vector."""
+        name = self.new("g" if is_map else "h")
+        known = Known(["s"], [], [], ["x"], [], [])
+        known.counts, known.matrices = ["2"], ["np.ones((3, 4))"]
 
-    def between(self, low: int, high: int) -> int:
-        return self.random.randint(low, high)
+        def returned() -> list[str]:
+            value = self.vector(known) if is_map else self.number(known)
+            return [f"return {value}"]
 
-    def one(self, *texts: str) -> str:
-        return texts[self.between(0, len(texts) - 1)]
+        body = [f"y = x * {self.one('0.5', 's', '1.0')}", "t = s * 0.5"]
+        known.vectors.append("y")
+        known.numbers.append("t")
+        for _ in range(self.between(1, 3)):
+            kind = self.between(0, 3)
+            if kind == 0:
+                body += [f"if {self.condition(known)}:", *_indented(returned())]
+            elif kind == 1:
+                body += [f"y[{self.between(0, 3)}] {self.one('=', '+=')} {self.number(known)}"]
+            elif kind == 2:
+                body += ["for e in x * 1.0:", "    t += e * 0.3"]
+                body += [f"    if {self.condition(known)}:", *_indented(_indented(returned()))]
+            else:
+                body += [f"t = {self.number(known)}", f"x {self.one('*=', '+=')} 0.9"]
+        return name, [f"def {name}(x, s):", *_indented([*body, *returned()])]
 
-    def of(self, names: list[str]) -> str:
-        return names[self.between(0, len(names) - 1)]
-
-    def new(self, letter: str) -> str:
-        self.count += 1
-        return f"{letter}{self.count}"
-
-    # -- expressions ----------------------------------------------------------------------------
-
-    def result(self, known: Known) -> str:
-        v, m, s = self.of(known.vectors), self.of(known.matrices), self.of(known.numbers)
-        return f"np.sum({v} * x) + np.sum(np.sin({m})) + {s} * s"
-
-    def number(self, known: Known) -> str:
-        s, t = self.of(known.numbers), self.of(known.numbers)
-        v, m = self.of(known.vectors), self.of(known.matrices)
-        i, j = self.between(0, 3), self.between(0, 2)
-        return self.one(
-            *(s, f"0.5 * {s} + {t}", f"np.tanh({s} * {t})", f"{s} * 0.7 - 0.2", f"abs({s}) + 0.1"),
-            *(f"{v}[{i}]", f"{v}[{i}] * {s}", f"{m}[{j}, {i}]", f"np.sum({v}) * 0.3"),
-            *(f"max({s}, {t})", f"min({s}, 0.4)", f"({s} if {t} > 0.1 else {v}[{i}])"),
-            *(f"np.max({v})", f"{v} @ {self.of(known.vectors)} * 0.2", "0.3"),
-        )
-
-    def vector(self, known: Known) -> str:
-        v, w, m = self.of(known.vectors), self.of(known.vectors), self.of(known.matrices)
-        s, j = self.of(known.numbers), self.between(0, 2)
-        return self.one(
-            *(f"{v} * 0.5", f"{v} - 0.3 * {w}", f"np.tanh({v} * {w})", f"{v} * {s} * 0.5"),
-            *(f"{m}[{j}] + {v}", f"{m}.sum(axis=0) * 0.3", f"np.where({v} > 0.2, {w}, {s})"),
-            *(f"{v}[::-1] * 1.0", f"{v}.copy()", f"{v}[[1, 0, 3, 3]]", f"np.maximum({v}, {w})"),
-        )
-
-    def matrix(self, known: Known) -> str:
-        m, n, v = self.of(known.matrices), self.of(known.matrices), self.of(known.vectors)
-        return self.one(f"{m} * {v} * 0.5", f"{m} - 0.2 * {n}", f"np.tanh({m})", f"{m}.copy()")
-
-    def condition(self, known: Known) -> str:
-        s, t, v = self.of(known.numbers), self.of(known.numbers), self.of(known.vectors)
-        i = self.between(0, 3)
-        return self.one(
-            *(f"{s} > 0.21", f"{s} < {t} + 0.13", f"{v}[{i}] > 0.17", f"np.sum({v}) > 0.37"),
-            *(f"{s} > 0.11 and {t} < 0.93", f"{s} < 0.07 or {v}[{i}] > {t}"),
-            *(f"not {s} > 0.43", f"-0.41 < {s} < 0.77", f"np.any({v} > 0.61)"),
-        )
-
-    # -- statements -----------------------------------------------------------------------------
+    # -- blocks ---------------------------------------------------------------------------------
 
     def block(self, known: Known, depth: int, in_loop: bool, size: int) -> list[str]:
         lines: list[str] = []
@@ -103,79 +75,142 @@ class Program:
         return lines
 
     def inner(self, known: Known, depth: int, in_loop: bool) -> list[str]:
-        lines = self.block(known.inside(), depth + 1, in_loop, self.between(1, 3))
-        return [f"    {line}" for line in lines]
+        size = self.between(1, 3 if depth == 0 else 2)
+        return _indented(self.block(known.inside(), depth + 1, in_loop, size))
 
     def statement(self, known: Known, depth: int, in_loop: bool) -> list[str]:
-        kind = self.between(0, 11 if depth < 2 else 6)
-        if kind in (0, 1):
-            return self.assignment(known, depth)
-        if kind in (2, 3, 4):
-            return self.update(known)
-        if kind == 5:
-            return self.alias(known)
-        if kind == 6:
-            return self.jump(known, in_loop)
-        if kind in (7, 8):
-            return self.branch(known, depth, in_loop)
-        if kind in (9, 10):
-            return self.for_loop(known, depth)
-        return self.while_loop(known, depth)
+        simple: list[tuple[int, Callable[[], list[str]]]] = [
+            (4, lambda: self.assignment(known)),
+            (4, lambda: self.update(known)),
+            (2, lambda: self.alias(known)),
+            (2, lambda: self.jump(known, in_loop)),
+            (1, lambda: self.pair(known)),
+            (1, lambda: self.collected(known)),
+            (1, lambda: self.closure(known)),
+        ]
+        blocks: list[tuple[int, Callable[[], list[str]]]] = [
+            (4, lambda: self.branch(known, depth, in_loop)),
+            (4, lambda: self.for_loop(known, depth)),
+            (2, lambda: self.while_loop(known, depth)),
+        ]
+        kinds = simple + (blocks if depth < DEPTH else [])
+        weights = [weight for weight, _ in kinds]
+        return self.random.choices([kind for _, kind in kinds], weights)[0]()
 
-    def assignment(self, known: Known, depth: int) -> list[str]:
+    # -- statements -----------------------------------------------------------------------------
+
+    def assignment(self, known: Known) -> list[str]:
         """To a new variable, or to one that there is."""
-        old = self.between(0, 2) > 0
-        kind = self.between(0, 3)
-        if kind < 2:
-            value = self.number(known)
-            name = self.of(known.numbers) if old else self.new("t")
-            known.numbers += [] if name in known.numbers else [name]
-        elif kind == 2:
-            value = self.vector(known)
-            name = self.of(known.vectors) if old else self.new("v")
-            known.vectors += [] if name in known.vectors else [name]
-        else:
-            value = self.matrix(known)
-            name = self.of(known.matrices) if old else self.new("m")
-            known.matrices += [] if name in known.matrices else [name]
+        kinds = [(known.numbers, "t", self.number)] * 3
+        kinds += [(known.vectors, "v", self.vector)] * 2
+        kinds += [(known.matrices, "m", self.matrix), (known.counts, "c", self.count_of)]
+        kinds += [(known.flags, "f", self.condition)]
+        names, letter, of = self.random.choice(kinds)
+        value = of(known)
+        # `k`, and what counts the steps of a loop, stay what they are.
+        old = [n for n in names if n != "k" and not n.startswith(("i", "n"))]
+        name = self.one(*old) if self.between(0, 2) and old else self.new(letter)
+        names += [] if name in names else [name]
         return [f"{name} = {value}"]
 
     def update(self, known: Known) -> list[str]:
-        v, w, m = self.of(known.vectors), self.of(known.vectors), self.of(known.matrices)
-        s, n = self.of(known.numbers), self.number(known)
-        put = self.one("=", "+=", "-=", "*=")
-        i, j = self.between(0, 3), self.between(0, 2)
-        to, source = [("1:", ":-1"), (":-1", "1:"), ("::2", "1::2"), ("1:3", "2:"), ("-2:", ":2")][
-            self.between(0, 4)
-        ]
-        return [
-            self.one(
-                f"{s} {self.one('+=', '-=', '*=')} {n} * 0.5",
-                f"{v}[{i}] {put} {n} * 0.5",
-                f"{v}[{to}] {put} {w}[{source}] * 0.5",
-                f"{v} {self.one('+=', '-=')} {w} * 0.5",
-                f"{v} *= 0.8",
-                f"{v}[{w} > 0.27] = {n}",
-                f"{m}[{j}] {put} {w} * 0.5",
-                f"{m}[{j}, {i}] {put} {n} * 0.5",
-                f"{m}[:, {i}] {put} {n} * 0.5",
-                f"{m} *= 0.9",
-                f"{v}[[0, 2]] {put} {w}[1:3] * 0.5",
-                f"{v}[0], {v}[2] = {v}[2], {v}[0]",
-                f"{m}[[0, 1]] = {m}[[1, 0]]",
-            )
-        ]
+        v, w, m = self.one(*known.vectors), self.one(*known.vectors), self.one(*known.matrices)
+        s, u, n = self.one(*known.numbers), self.one(*known.numbers), self.number(known)
+        c = self.one(*[name for name in known.counts if name.startswith("c")])
+        put, change = self.one("=", "+=", "-=", "*="), self.one("+=", "-=", "*=")
+        i, j, at = self.between(0, 3), self.between(0, 2), self.count_of(known)
+        to, source = self.random.choice(
+            [("1:", ":-1"), (":-1", "1:"), ("::2", "1::2"), ("1:3", "2:"), ("-2:", ":2")]
+        )
+        pairs = [f"{p}[{self.between(0, 1)}] {change} {v} * 0.3" for p in known.pairs]
+        return self.one(
+            f"{s} {change} {n} * 0.5",
+            f"{s}, {u} = {u}, {s}",
+            f"{s}, *_ = {n}, {u}, 0.1",
+            f"{c} {self.one('+=', '-=')} {self.between(1, 3)}",
+            f"{v}[{i}] {put} {n} * 0.5",
+            f"{v}[{at}] {put} {n} * 0.5",
+            f"{v}[{to}] {put} {w}[{source}] * 0.5",
+            f"{v} {self.one('+=', '-=')} {w} * 0.5",
+            f"{v} *= 0.8",
+            f"{v}[...] = {self.vector(known)}",
+            f"{v}[{w} > 0.27] {put} {n} * 0.5",
+            f"{v}, {w} = {w}, {v}",
+            f"{m}[{j}] {put} {w} * 0.5",
+            f"{m}[{j}, {i}] {put} {n} * 0.5",
+            f"{m}[:, {i}] {put} {n} * 0.5",
+            f"{m}[1:, ::2] {put} {m}[:2, 1::2] * 0.5",
+            f"{m} *= 0.9",
+            f"{m}[{m} > 0.41] = {n}",
+            f"{v}[[0, 2]] {put} {w}[1:3] * 0.5",
+            f"{v}[[0, 2, 0]] += {w}[1:] * 0.5",
+            f"np.add.at({v}, [0, 1, 1], {w}[:3] * 0.5)",
+            f"{v}[0], {v}[2] = {v}[2], {v}[0]",
+            f"{m}[[0, 1]] = {m}[[1, 0]]",
+            f"np.{self.one('add', 'multiply', 'maximum')}({v}, {w} * 0.5, out={v})",
+            f"np.tanh({w}, out={v})",
+            f"np.copyto({v}, {w})",
+            f"{v}.fill({n})",
+            *pairs,
+        ).splitlines()
 
     def alias(self, known: Known) -> list[str]:
-        v, m = self.of(known.vectors), self.of(known.matrices)
-        name = self.new("v")
-        source = self.one(v, f"{v}[::-1]", f"{m}[{self.between(0, 2)}]", f"{v}[:]", f"{m}.T[:, 1]")
-        known.vectors.append(name)
+        """A new name for an array, or a view of one; seldom an old name."""
+        source, is_vector = self.view(known)
+        names = known.vectors if is_vector else known.matrices
+        if self.between(0, 7) == 0:
+            return [f"{self.one(*names)} = {source}"]
+        name = self.new("v" if is_vector else "m")
+        names.append(name)
         return [f"{name} = {source}"]
 
+    def pair(self, known: Known) -> list[str]:
+        """A list of two arrays, which may be known by other names too."""
+        name = self.new("p")
+        v, w = self.one(*known.vectors), self.vector(known)
+        if self.between(0, 2) == 0:
+            known.vectors += [f"{name}a", f"{name}b"]
+            return [f"{name}a, {name}b = {v}, {w}"]
+        known.pairs.append(name)
+        lines = [f"{name} = [{v}, {w}]"]
+        if self.between(0, 1):
+            lines += [f"for u in {name}:", f"    u {self.one('*= 0.9', '+= 0.1', '[0] = 0.2')}"]
+        return lines
+
+    def collected(self, known: Known) -> list[str]:
+        """A list to which a loop appends."""
+        name, i = self.new("l"), self.new("i")
+        inside = known.inside()
+        inside.counts.append(i)
+        loop = self.one(f"for {i} in range(4):", f"for {i} in range(len(x)):")
+        lines = [f"{name} = []", loop]
+        if self.between(0, 1):
+            lines.append(f"    t = {self.number(inside)}")
+        lines.append(f"    {name}.append({self.number(inside)} * 0.5)")
+        if self.between(0, 1):
+            vector = self.new("v")
+            known.vectors.append(vector)
+            return [*lines, f"{vector} = np.array({name})"]
+        return [*lines, f"t = sum({name}) * 0.4 + {name}[{self.one('0', '-1', '2')}]"]
+
+    def closure(self, known: Known) -> list[str]:
+        """A function in the function, which sees its variables."""
+        name = self.new("q")
+        inside = known.inside()
+        inside.vectors.append("u")
+        inside.numbers.append("r")
+        value = self.number(inside)
+        known.functions.append(name)
+        if self.between(0, 1):
+            return [f"{name} = lambda u, r: {value}"]
+        early = [f"    if {self.condition(inside)}:", f"        return {self.number(inside)}"]
+        return [f"def {name}(u, r):", *early, f"    return {value}"]
+
     def jump(self, known: Known, in_loop: bool) -> list[str]:
-        kind = self.between(0, 2) if in_loop else 0
-        line = ["return " + self.result(known), "break", "continue"][kind]
+        if not in_loop and self.between(0, 2):
+            return self.update(known)
+        lines = ["return " + self.result(known), "break", "continue"]
+        line = self.one(*lines) if in_loop else lines[0]
         return [f"if {self.condition(known)}:", f"    {line}"]
 
     def branch(self, known: Known, depth: int, in_loop: bool) -> list[str]:
@@ -188,34 +223,47 @@ class Program:
 
     def for_loop(self, known: Known, depth: int) -> list[str]:
         inside = known.inside()
-        kind = self.between(0, 4)
         i, p, q = self.new("i"), self.new("p"), self.new("q")
-        v, w, m = self.of(known.vectors), self.of(known.vectors), self.of(known.matrices)
+        v, w, m = self.one(*known.vectors), self.one(*known.vectors), self.one(*known.matrices)
         first: list[str] = []
-        if kind == 0:
-            header = f"for {i} in range({self.one('2', '3', '6', '1, 4', '3, -1, -1', '0, 4, 2')}):"
-            first = self.one("", f"{v}[{i} % 4] += 0.1", f"t = t * 0.9 + {i} * 0.05").splitlines()
-        elif kind == 1:
-            header = f"for {p} in {m}:"
-            inside.vectors.append(p)
+        kind = self.between(0, 5)
+        if kind < 2:
+            bounds = ("2", "3", "6", "1, 4", "3, -1, -1", "0, 4, 2", "len(x)", "x.shape[0] - 1")
+            header = f"for {i} in range({self.one(*bounds, 'k', 'k', '1, k', 'a.shape[0]')}):"
+            inside.counts.append(i)
+            updates = f"{v}[{i} % 4] += 0.1", f"t = t * 0.9 + {i} * 0.05", f"c += {i}"
+            first = self.one("", *updates, f"{w}[({i} + 1) % 4] = {v}[{i} % 4] * 0.7").splitlines()
         elif kind == 2:
+            header = f"for {p} in {self.one(m, f'{m}[::-1]', f'{m}.copy()')}:"
+            inside.vectors.append(p)
+        elif kind == 3:
             header = f"for {p}, {q} in zip({v}.copy(), {w} * 1.0):"
             inside.numbers += [p, q]
-        elif kind == 3:
+        elif kind == 4:
             header = f"for {i}, {p} in enumerate({v} * 1.0):"
             inside.numbers.append(p)
+            inside.counts.append(i)
             first = self.one("", f"{w}[{i}] = {p} * 0.5").splitlines()
         else:
             header = f"for {p} in reversed({v} * 1.0):"
             inside.numbers.append(p)
-        lines = [header, *[f"    {line}" for line in first], *self.inner(inside, depth, True)]
+        lines = [header, *_indented(first), *self.inner(inside, depth, True)]
         if self.between(0, 4) == 0:
             lines += ["else:", *self.inner(known, depth, False)]
         return lines
 
     def while_loop(self, known: Known, depth: int) -> list[str]:
-        n = self.new("n")
-        bound = self.between(2, 5)
-        test = self.one(f"{n} < {bound}", f"{n} < {bound} and {self.condition(known)}")
-        body = [f"    {n} += 1", *self.inner(known, depth, True)]
-        return [f"{n} = 0", f"while {test}:", *body]
+        n, bound = self.new("n"), self.between(2, 5)
+        inside = known.inside()
+        inside.counts.append(n)
+        head = self.one(f"{n} < {bound}", f"{n} < {bound} and {self.condition(known)}", "True")
+        stop = [f"    if {n} > {bound}:", "        break"] if head == "True" else []
+        lines = [f"{n} = 0", f"while {head}:", f"    {n} += 1", *stop]
+        lines += self.inner(inside, depth, True)
+        if self.between(0, 4) == 0:
+            lines += ["else:", *self.inner(known, depth, False)]
+        return lines
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]

@@ -1,0 +1,107 @@
+"""What random programs have found, made small: once wrong, refused or no program at all."""
+
+import numpy as np
+
+
+def zeros_like_a_repeated_number(x, a, s, k):
+    y = np.zeros(4) + s
+    z = np.tanh(y)
+    if y[3] > 0.17:
+        return np.sum(z * x) + np.sum(np.sin(a))
+    return np.sum(y * x) + s * s
+
+
+def two_loops_that_are_left(x, a, s, k):
+    t = 0.5
+    for _ in range(1, k):
+        break
+    else:
+        t += np.sum(a) * 0.3
+    for row in a.copy():
+        t -= row[0]
+        break
+    return t * s + np.sum(x * x)
+
+
+def row_of_a_view_in_a_loop(x, a, s, k):
+    b = a.copy()
+    if s > 0.4:
+        x = x * 2.0
+    elif x[1] > -9.0:
+        for row in b[::-1]:
+            for _ in range(x.shape[0] - 1):
+                row[-2:] -= x[:2] * 0.5
+    return np.sum(np.sin(b)) + np.sum(x)
+
+
+def view_read_in_a_trial(x, a, s, k):
+    v = a.T[:, 1]
+    for _ in range(len(x)):
+        x = v
+        pair = [v, np.sin(v)]
+        for u in pair:
+            u *= 0.9
+    return np.sum(x * x) + np.sum(np.sin(a)) + s
+
+
+def same_array_in_nested_branches(x, a, s, k):
+    if x[0] > 0.0:
+        if x[1] > 0.0:
+            v = x
+        else:
+            v = x * 2.0
+    else:
+        v = x * 3.0
+    v += s
+    return np.sum(x * x) + np.sum(v)
+
+
+def changed_in_one_branch_and_bound_in_the_other(x, a, s, k):
+    y = 0.5 * x
+    if np.sum(x) > 0.37:
+        n = 0
+        while True:
+            n += 1
+            if n > 2:
+                break
+            x = a[1]
+    else:
+        np.tanh(y, out=x)
+    return np.sum(x * x) + np.sum(np.sin(a)) + s
+
+
+def view_of_what_a_branch_changes(x, a, s, k):
+    y = x.copy()
+    if s > 0.0:
+        y[1] = 5.0 * s
+        v = y[1:]
+    else:
+        v = y[:-1]
+    v *= y[0]
+    return np.sum(v * v) + np.sum(y)
+
+
+def parts_of_either(x, a, s, k):
+    v = a[0] if s > 0.0 else x
+    w = a[1:][0] if x[0] > 0.0 else v[::-1]
+    v[1:] *= w[:-1]
+    w += 0.3
+    return np.sum(np.sin(a)) + np.sum(x * v) + np.sum(w)
+
+
+def rows_changed_after_their_loop(x, a, s, k):
+    b = a.copy()
+    for i in range(len(b)):
+        row = b[i]
+        row += x
+    b *= s
+    return np.sum(np.sin(b))
+
+
+def swapped_in_a_loop(x, a, s, k):
+    u, v = x * 2.0, x * 3.0
+    for i in range(6):
+        if x[i % 4] > 0.0:
+            u, v = v, u
+        u[i % 4] += s
+    return np.sum(u * x) + np.sum(v * v)
