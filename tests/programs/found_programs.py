@@ -44,6 +44,15 @@ def view_read_in_a_trial(x, a, s, k):
     return np.sum(x * x) + np.sum(np.sin(a)) + s
 
 
+def list_made_after_a_return(x, a, s, k):
+    for _ in range(1, k):
+        if x[0] > s + 0.4:
+            return np.sum(x * x) + np.sum(a)
+        pair = [x, np.sort(x)]
+        s = s + pair[1][0]
+    return s * s
+
+
 def same_array_in_nested_branches(x, a, s, k):
     if x[0] > 0.0:
         if x[1] > 0.0:

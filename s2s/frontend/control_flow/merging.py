@@ -93,7 +93,9 @@ class Merging:
     def merge(self, values: Sequence[Any]) -> Merged:
         """The value that is one of `values`, depending on the branch. Raises Unlike."""
         given = [value for value in values if value is not ABSENT]
-        return self._merge(values, given, _common(given))
+        # What only some branches have may have been made there.
+        kept = _common(given) if len(given) == len(values) else set[int]()
+        return self._merge(values, given, kept)
 
     def _merge(self, values: Sequence[Any], given: Sequence[Any], kept: set[int]) -> Merged:
         """With the containers of `kept` as they are, which all have."""
