@@ -32,6 +32,8 @@ class _LoopParts:
     """The arrays of which each step gets a row, and numbers."""
     num_counts: int
     """How many results stand before the carried ones."""
+    surely_runs: bool
+    """Whether there is a step at least, so that no result is what the loop begins with."""
     in_lists: bool
     """Whether the results of all steps may be in lists, which refer to what the steps made."""
 
@@ -43,7 +45,8 @@ def _loop_parts(eqn: JaxprEqn) -> _LoopParts | None:
         body = loop.jaxpr.jaxpr if written is None else written.body.jaxpr
         counts = int(loop.counted) if written is None else 0
         _, consts, carry, rest = split_at(eqn.invars, counts, loop.num_consts, loop.num_carry)
-        return _LoopParts(body, consts, carry, rest, 0, in_lists=False)
+        runs = isinstance(loop.length, int) and loop.length > 0
+        return _LoopParts(body, consts, carry, rest, 0, surely_runs=runs, in_lists=False)
     if isinstance(loop, While):
         body = loop.body_jaxpr.jaxpr if written is None else written.body.jaxpr
         counts = int(loop.steps is not None)
@@ -52,7 +55,7 @@ def _loop_parts(eqn: JaxprEqn) -> _LoopParts | None:
         else:
             _, consts, carry = loop.parts(eqn.invars)
             rest = []
-        return _LoopParts(body, consts, carry, rest, counts, in_lists=True)
+        return _LoopParts(body, consts, carry, rest, counts, surely_runs=False, in_lists=True)
     return None
 
 
@@ -193,6 +196,11 @@ def _shared_with_loop(parts: _LoopParts, count: int) -> list[frozenset[Var]]:
         else frozenset[Var]()
         for inputs in made[len(entering) :]
     ]
-    found = [frozenset[Var]()] * parts.num_counts + [outside[var] for var in entering] + stacked
+    left = [
+        frozenset[Var]().union(*[outside.get(i, frozenset()) for i in inputs])
+        for inputs in made[: len(entering)]
+    ]
+    finals = left if parts.surely_runs else [outside[var] for var in entering]
+    found = [frozenset[Var]()] * parts.num_counts + finals + stacked
     assert len(found) == count
     return found

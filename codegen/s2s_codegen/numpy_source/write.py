@@ -29,6 +29,7 @@ from s2s_codegen.numpy_source.placing import new_array, placement
 from s2s_codegen.numpy_source.plan import plan
 from s2s_codegen.numpy_source.schedule import Placed, schedule
 from s2s_codegen.numpy_source.scope import Scope
+from s2s_codegen.numpy_source.sharing import origins
 from s2s_codegen.numpy_source.statements import BLANK, Comment, Line, Statement
 
 BACKWARD = "Backward, from the return value to the arguments."
@@ -243,15 +244,25 @@ class Writer:
         left: Sequence[Atom] = [] if count is None else outvars[count:]
         inputs = {*self.jaxpr.invars, *self.jaxpr.constvars}
         inputs |= {self.scope.plan.root(atom) for atom in left if isinstance(atom, Var)}
+        alike = origins(self.jaxpr)
         returned: set[Var] = set()
+        maybe_returned: set[Var] = set()
         texts: list[str] = []
         for atom in outvars[: len(outvars) - len(left)]:
             expression = self.scope.whole(atom)
             if not isinstance(atom, Literal) and atom.aval.shape:
                 root = atom if atom in self.copied else self.scope.plan.root(atom)
-                if root in inputs or root in returned:
+                # What a branch or a loop gives may be one of several arrays.
+                is_sure = self.owns(atom) or atom in self.copied
+                several = frozenset([root]) if is_sure else alike[atom]
+                others = returned | maybe_returned
+                if not is_sure:
+                    others |= inputs
+                if root in inputs or not several.isdisjoint(others):
                     expression = method(expression, "copy")
                 returned.update((root, self.scope.plan.root(atom)))
+                if not is_sure:
+                    maybe_returned.update(several)
             texts.append(expression.text)
         return texts
 
