@@ -243,6 +243,11 @@ class Primitive:
         results and carried values than it needs; None to stay as it is."""
         return None
 
+    def absorbed(self, eqn: JaxprEqn, reader: JaxprEqn) -> JaxprEqn | None:
+        """An equation of this primitive with another one, which alone reads some of its results,
+        done in its jaxprs; None unless that is simpler."""
+        return None
+
     # -- meaning --------------------------------------------------------------------------------
 
     def spell(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:

@@ -36,23 +36,22 @@ def loss_value_and_grad(weights, bias: float, features, labels, penalty: float =
         )
 
     # breast_cancer.py:16: margin = (2.0 * labels - 1.0) * (features @ weights + bias)
-    difference = 2.0 * labels - 1.0
-    margin = difference * (features @ weights + bias)
+    product = 2.0 * labels
+    margin = (product - 1.0) * (features @ weights + bias)
     # breast_cancer.py:17: likelihood = np.mean(np.logaddexp(0.0, -margin))
     negated_margin = -margin
     logaddexp = np.logaddexp(0.0, negated_margin)
     likelihood = np.mean(logaddexp)
     # breast_cancer.py:18: return likelihood + 0.5 * penalty * (weights @ weights)
-    product = 0.5 * penalty
-    value = likelihood + product * (weights @ weights)
+    value = likelihood + 0.5 * penalty * (weights @ weights)
 
     # Backward, from the return value to the arguments.
     # breast_cancer.py:16: margin = (2.0 * labels - 1.0) * (features @ weights + bias)
-    product_bar = -1.0 / n * difference * np.exp(negated_margin - logaddexp)
-    bias_bar = product_bar.sum()
-    weights_bar = 2.0 * product * weights + product_bar @ features
+    ratio_bar = (1.0 - product) * np.exp(negated_margin - logaddexp) / n
+    bias_bar = ratio_bar.sum()
+    weights_bar = penalty * weights + ratio_bar @ features
 
     return value, (weights_bar, bias_bar)
 
 
-# s2s digest: 54c3319086b88bab
+# s2s digest: 1f1ec021bdd2891e

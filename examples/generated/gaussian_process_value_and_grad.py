@@ -55,18 +55,18 @@ def surprise_value_and_grad(log_length: float, log_size: float, log_noise: float
     # gaussian_process.py:22: whitened = np.linalg.solve(factor, y)
     whitened = np.linalg.solve(factor, y)
     # gaussian_process.py:23: misfit = 0.5 * whitened @ whitened
-    misfit = 0.5 * whitened @ whitened
+    misfit = (0.5 * whitened) @ whitened
     # gaussian_process.py:24: volume = np.sum(np.log(np.diag(factor)))
     indices = np.arange(n)
-    items = factor[indices, indices]
-    volume = np.sum(np.log(items))
+    rows = factor[indices, indices]
+    volume = np.sum(np.log(rows))
     # gaussian_process.py:25: return misfit + volume + 0.5 * len(x) * np.log(2.0 * np.pi)
     value = misfit + volume + 0.5 * n * 1.8378770664093453
 
     # Backward, from the return value to the arguments.
     # gaussian_process.py:24: volume = np.sum(np.log(np.diag(factor)))
     factor_bar = np.zeros(factor.shape)
-    factor_bar[indices, indices] = 1.0 / items
+    factor_bar[indices, indices] = 1.0 / rows
     # gaussian_process.py:22: whitened = np.linalg.solve(factor, y)
     factor_bar -= np.outer(np.linalg.solve(factor.T, whitened), whitened)
     # gaussian_process.py:21: factor = np.linalg.cholesky(covariance)
@@ -82,9 +82,9 @@ def surprise_value_and_grad(log_length: float, log_size: float, log_noise: float
     product_bar = covariance_bar * smooth
     log_size_bar = 2.0 * product_bar.sum()
     # gaussian_process.py:18: distance = (x[:, None] - x) / np.exp(log_length)
-    log_length_bar = float(np.vdot(distance * distance, product_bar))
+    log_length_bar = np.vdot(distance * distance, product_bar)
 
     return value, (log_length_bar, log_size_bar, log_noise_bar)
 
 
-# s2s digest: 7032251751b2467a
+# s2s digest: 707a77aa5a4fc5ed

@@ -38,25 +38,20 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
         )
 
     # kalman.py:18: step = np.array([[1.0, dt], [0.0, 1.0]])
-    step = np.stack([np.array([1.0, np.float64(dt)]), CONSTANT])
+    step = np.stack([np.array([1.0, dt]), CONSTANT])
     # kalman.py:19: drift = np.exp(log_drift) * np.array([[dt**3 / 3, dt**2 / 2], [dt**2 / 2, dt]])
     exp = np.exp(log_drift)
     ratio = dt**2 / 2.0
-    stack = np.stack(
-        [
-            np.array([np.float64(dt**3 / 3.0), np.float64(ratio)]),
-            np.array([np.float64(ratio), np.float64(dt)]),
-        ]
-    )
+    stack = np.array([[dt**3 / 3.0, ratio], [ratio, dt]])
     drift = exp * stack
     # kalman.py:20: noise = np.exp(log_noise)
     noise = np.exp(log_noise)
     # kalman.py:33: start = np.array([positions[0], 0.0]), 10.0 * np.eye(2)
     stack_1 = np.array([positions[0], 0.0])
-    product = 10.0 * np.eye(2)
+    identity = np.eye(2)
     # kalman.py:34: _, terms = lax.scan(measure, start, positions)
     mean = stack_1
-    covariance = product
+    covariance = 10.0 * identity
     terms = np.empty(n)
     covariance_steps = np.empty((n, 2, 2))
     error_steps = np.empty(n)
@@ -86,7 +81,6 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
     # Backward, from the return value to the arguments.
     # kalman.py:34: _, terms = lax.scan(measure, start, positions)
     ratio_bar = 0.5 / n
-    product_bar = 6.283185307179586 * ratio_bar
     drift_bar = np.zeros((2, 2))
     noise_bar = 0.0
     mean_bar = np.zeros(2)
@@ -98,22 +92,20 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
         gain = covariance[:, 0] / variance
         # kalman.py:31: return (mean, covariance), 0.5 * (np.log(2.0 * np.pi * variance) + error**2 / variance)
         ratio_bar_1 = ratio_bar / variance
-        ratio_bar_2 = product_bar / (6.283185307179586 * variance)
-        variance_bar = ratio_bar_2 - error**2 / variance * ratio_bar_1
+        variance_bar = ratio_bar_1 - error**2 / variance * ratio_bar_1
         # kalman.py:30: covariance = covariance - np.outer(gain, covariance[0])
-        product_bar_1 = covariance_bar @ covariance[0]
-        covariance_bar_1 = covariance_bar.copy()
-        covariance_bar_1[0] -= gain @ covariance_bar
+        product_bar = covariance_bar @ covariance[0]
+        covariance_bar[0] -= gain @ covariance_bar
         # kalman.py:29: mean = mean + gain * error
         error_bar = 2.0 * error * ratio_bar_1 + gain @ mean_bar
-        gain_bar = error * mean_bar - product_bar_1
+        gain_bar = error * mean_bar - product_bar
         # kalman.py:28: gain = covariance[:, 0] / variance
-        product_bar_1 = 1.0 / variance * gain_bar
-        difference_bar = variance_bar - gain @ product_bar_1
+        ratio_bar_2 = gain_bar / variance
+        difference_bar = variance_bar - gain @ ratio_bar_2
         noise_bar += difference_bar
-        covariance_bar_1[:, 0] += product_bar_1
+        covariance_bar[:, 0] += ratio_bar_2
         # kalman.py:27: variance = covariance[0, 0] + noise
-        sum_bar = covariance_bar_1.copy()
+        sum_bar = covariance_bar.copy()
         sum_bar[0, 0] += difference_bar
         drift_bar += sum_bar
         # kalman.py:26: error = position - mean[0]
@@ -123,11 +115,11 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
         # kalman.py:24: mean = step @ mean
         mean_bar = mean_bar @ step
     # kalman.py:20: noise = np.exp(log_noise)
-    log_noise_bar = float(noise_bar * noise)
+    log_noise_bar = noise_bar * noise
     # kalman.py:19: drift = np.exp(log_drift) * np.array([[dt**3 / 3, dt**2 / 2], [dt**2 / 2, dt]])
-    log_drift_bar = float(np.vdot(drift_bar, stack) * exp)
+    log_drift_bar = np.vdot(drift_bar, stack) * exp
 
     return value, (log_drift_bar, log_noise_bar)
 
 
-# s2s digest: 1dc009052cb25a7e
+# s2s digest: a96b3310cf31070e

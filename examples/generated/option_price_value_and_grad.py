@@ -38,27 +38,27 @@ def price_value_and_grad(
     ratio_1 = 2.0 * rate / vol**2
     weight = ratio ** (ratio_1 - 1.0)
     # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
-    product = strike * discount
-    ratio_2 = math.log(spot / product) / total_vol
-    product_1 = 0.5 * total_vol
-    d1 = ratio_2 + product_1
+    strike_discount = strike * discount
+    ratio_2 = math.log(spot / strike_discount) / total_vol
+    product = 0.5 * total_vol
+    d1 = ratio_2 + product
     # option_price.py:13: d2 = d1 - total_vol
     d2 = d1 - total_vol
     # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
     ratio_3 = d1 / 1.4142135623730951
     ratio_4 = d2 / 1.4142135623730951
-    vanilla = spot * (0.5 * (1.0 + math.erf(ratio_3))) - product * (
+    vanilla = spot * (0.5 * (1.0 + math.erf(ratio_3))) - strike_discount * (
         0.5 * (1.0 + math.erf(ratio_4))
     )
     # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
-    ratio_5 = math.log(image / product) / total_vol
-    d1 = ratio_5 + product_1
+    ratio_5 = math.log(image / strike_discount) / total_vol
+    d1 = ratio_5 + product
     # option_price.py:13: d2 = d1 - total_vol
     d2 = d1 - total_vol
     # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
     ratio_6 = d1 / 1.4142135623730951
     ratio_7 = d2 / 1.4142135623730951
-    difference = image * (0.5 * (1.0 + math.erf(ratio_6))) - product * (
+    difference = image * (0.5 * (1.0 + math.erf(ratio_6))) - strike_discount * (
         0.5 * (1.0 + math.erf(ratio_7))
     )
     # option_price.py:29: return vanilla - weight * call(image, strike, total_vol, discount)
@@ -66,14 +66,14 @@ def price_value_and_grad(
 
     # Backward, from the return value to the arguments.
     # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
-    d2_bar = 0.39894228040143265 * product * weight * math.exp(-(ratio_7**2))
+    d2_bar = 0.39894228040143265 * strike_discount * weight * math.exp(-(ratio_7**2))
     # option_price.py:13: d2 = d1 - total_vol
     product_bar = 0.39894228040143265 * image * weight * math.exp(-(ratio_6**2))
     d1_bar = d2_bar - product_bar
     # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
     total_vol_bar = -d2_bar - ratio_5 * d1_bar / total_vol
     # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
-    d2_bar = -0.39894228040143265 * product * math.exp(-(ratio_4**2))
+    d2_bar = -0.39894228040143265 * strike_discount * math.exp(-(ratio_4**2))
     # option_price.py:13: d2 = d1 - total_vol
     d1_bar_1 = 0.39894228040143265 * spot * math.exp(-(ratio_3**2)) + d2_bar
     total_vol_bar -= d2_bar
@@ -89,4 +89,4 @@ def price_value_and_grad(
     return value, vol_bar
 
 
-# s2s digest: 2e3fb04f20abd293
+# s2s digest: 84a0b7ef8ced0e2d

@@ -41,10 +41,9 @@ def miss_value_and_grad(angles, lengths, target):
         # robot_arm.py:15: elevation = elevation + angle
         elevation = elevation + angles[i]
         # robot_arm.py:16: reach = reach + length * np.cos(elevation)
-        sin_elevation = np.sin(elevation)
         reach = reach + length * np.cos(elevation)
         # robot_arm.py:17: height = height + length * np.sin(elevation)
-        height = height + length * sin_elevation
+        height = height + length * np.sin(elevation)
         elevation_steps[i - 1] = elevation
     # robot_arm.py:18: return np.array([reach * np.cos(angles[0]), reach * np.sin(angles[0]), height])
     cos = np.cos(angles[0])
@@ -81,4 +80,4 @@ def miss_value_and_grad(angles, lengths, target):
     return value, angles_bar
 
 
-# s2s digest: fb4815ccd03b58dc
+# s2s digest: 176eb6f1ccbb62d3

@@ -38,7 +38,7 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     # shooting.py:45: _, position, _, _ = lax.while_loop(flies, attempt, start)
     time = 0.0
     position = np.zeros(2)
-    speed = velocity
+    speed = velocity.copy()
     step = 0.1
     step_steps = []
     at_most_steps = []
@@ -47,7 +47,7 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     largest_steps = []
     speed_steps = []
     while time < duration:
-        speed_steps.append(speed)
+        speed_steps.append(speed.copy())
         # shooting.py:28: step = np.minimum(step, duration - time)
         difference = duration - time
         step_1 = np.minimum(step, difference)
@@ -79,16 +79,14 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         sqrt_1_steps.append(sqrt_1)
         largest_steps.append(largest)
     # shooting.py:46: return np.sum((position - target) ** 2)
-    difference = position - target
-    value = np.sum(difference**2)
+    difference_1 = position - target
+    value = np.sum(difference_1**2)
 
     # Backward, from the return value to the arguments.
     # shooting.py:45: _, position, _, _ = lax.while_loop(flies, attempt, start)
-    position_bar = 2.0 * difference
-    operand = -0.5 * drag
-    operand_1 = 0.5 * drag
+    position_bar = 2.0 * difference_1
     time_bar = 0.0
-    velocity_bar = np.zeros(2)
+    speed_bar = np.zeros(2)
     step_bar = 0.0
     for step, at_most, sqrt, sqrt_1, largest, speed in zip(
         reversed(step_steps),
@@ -120,47 +118,44 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         )
         error_bar = -0.45 * ratio * chosen_bar / sum_1 / sqrt_ratio
         # shooting.py:38: time, position, speed = lax.cond(accepted, advance, lambda position, speed: (time, position, speed), position, speed)
+        step_bar = step_bar * np.clip(product_3, 0.2, 5.0)
         if accepted:
             # shooting.py:36: return time + step, moved, speed + 0.5 * step * (first + second)
-            product_4 = 0.5 * step
-            second_bar = product_4 * velocity_bar
-            product_bar = velocity_bar @ (first + second)
+            product_3 = 0.5 * step
+            second_bar = product_3 * speed_bar
+            product_bar = speed_bar @ (first + second)
             # shooting.py:35: moved = position + step * (speed + 0.5 * step * first)
             product_bar_1 = step * position_bar
-            step_bar_2 = time_bar + position_bar @ (speed + product_4 * first)
-            speed_bar = velocity_bar + product_bar_1
-            first_bar = second_bar + product_4 * product_bar_1
-            step_bar_2 += 0.5 * (product_bar + product_bar_1 @ first)
-            step_bar_1 = step_bar_2
+            step_bar_1 = time_bar + position_bar @ (speed + product_3 * first)
+            speed_bar += product_bar_1
+            first_bar = second_bar + product_3 * product_bar_1
+            step_bar += step_bar_1 + 0.5 * (product_bar + product_bar_1 @ first)
         else:
             first_bar = np.zeros(first.shape)
-            step_bar_1 = 0.0
             second_bar = first_bar
-            speed_bar = velocity_bar
-        step_bar = step_bar * np.clip(product_3, 0.2, 5.0) + step_bar_1
         # shooting.py:31: error = 0.5 * step * np.max(np.abs(second - first))
-        difference = second - first
-        converted = (np.abs(difference) == largest).astype(float)
-        product_bar = product_2 * error_bar / converted.sum() * converted
-        product_bar = product_bar * np.sign(difference)
-        second_bar = second_bar + product_bar
+        difference_1 = second - first
+        converted = (np.abs(difference_1) == largest).astype(float)
+        product_bar_1 = product_2 * error_bar / converted.sum() * converted
+        product_bar_1 = product_bar_1 * np.sign(difference_1)
+        second_bar = second_bar + product_bar_1
         step_bar += 0.5 * error_bar * largest
         # shooting.py:30: second = acceleration(speed + step * first, drag)
-        product_bar_1 = operand * (second_bar @ velocity) / sqrt_1 * velocity
-        velocity_bar = product_bar_1 - product_1 * second_bar + product_bar_1
-        speed_bar = speed_bar + velocity_bar
+        product_bar_2 = drag * (second_bar @ velocity) / sqrt_1 * velocity
+        velocity_bar = -product_1 * second_bar - product_bar_2
+        speed_bar += velocity_bar
         first_bar = first_bar + step * velocity_bar
         step_bar += velocity_bar @ first
         # shooting.py:29: first = acceleration(speed, drag)
-        difference_bar = product_bar - first_bar
-        product_bar = operand_1 * (difference_bar @ speed) / sqrt * speed
-        velocity_bar = speed_bar + product * difference_bar + product_bar + product_bar
+        difference_bar = product_bar_1 - first_bar
+        product_bar_2 = drag * (difference_bar @ speed) / sqrt * speed
+        speed_bar = speed_bar + product * difference_bar + product_bar_2
         # shooting.py:28: step = np.minimum(step, duration - time)
-        step_bar_2 = np.where(at_most, step_bar, 0.0)
+        step_bar_1 = np.where(at_most, step_bar, 0.0)
         time_bar -= np.where(at_most, 0.0, step_bar)
-        step_bar = step_bar_2
+        step_bar = step_bar_1
 
-    return value, velocity_bar
+    return value, speed_bar
 
 
-# s2s digest: 2135cfad267252fb
+# s2s digest: 5a537b43d3ff05f3

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from s2s.control.higher_order import per_jaxpr
 from s2s.ir.dims import Size
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.passes.cse import cse
 from s2s.passes.dce import dce
 from s2s.passes.jvp import jvp
@@ -201,18 +201,33 @@ def in_loop() -> bool:
     return _in_loop.get()
 
 
+_fixed: ContextVar[frozenset[Var]] = ContextVar("_fixed", default=frozenset())
+
+
+def are_fixed(atoms: Sequence[Atom]) -> Flags:
+    """Which operands are the same in each step of the loop whose body is being split."""
+    fixed = _fixed.get()
+    return tuple(atom in fixed for atom in atoms)
+
+
 @per_jaxpr
-def split_of(closed: ClosedJaxpr, unknown: Flags, forced: Flags, in_loop: bool) -> Parts:
+def split_of(
+    closed: ClosedJaxpr, unknown: Flags, forced: Flags, in_loop: bool, fixed: Flags = ()
+) -> Parts:
     """`partial_eval`, with each output that is `forced` among the unknown ones.
+
+    The `fixed` inputs are the same in each step of the loop that this is in.
 
     `known` has the known outputs only: what is to be kept for the residuals is chosen later. What
     a derivative computes and the function too is one value, which can be kept.
     """
-    token = _in_loop.set(in_loop)
+    inputs = zip(closed.jaxpr.invars, fixed, strict=False)
+    tokens = _in_loop.set(in_loop), _fixed.set(frozenset(var for var, on in inputs if on))
     try:
         split = partial_eval(cse(closed), unknown)
     finally:
-        _in_loop.reset(token)
+        _in_loop.reset(tokens[0])
+        _fixed.reset(tokens[1])
     out_unknown = either(split.out_unknown, forced)
     num_known = len(split.known.out_avals) - split.num_residuals
     known_outs = iter(split.known.jaxpr.outvars[:num_known])

@@ -53,11 +53,15 @@ class CalleeSplit:
 
 
 def split_callee(
-    parts: Parts, in_loop: bool, saves: Callable[[Primitive], bool] | None = None
+    parts: Parts,
+    in_loop: bool,
+    saves: Callable[[Primitive], bool] | None = None,
+    fixed: Sequence[Var] = (),
 ) -> CalleeSplit:
     """Choose what to keep of the known part of a branch or a call.
 
-    Inside of a loop, what is cheap is computed again rather than kept for each step.
+    Inside of a loop, what is cheap is computed again rather than kept for each step; the `fixed`
+    inputs are the same in all of these.
 
     With `saves`, it is the results of the primitives for which it is true, as far as they are
     needed, and all else is computed again.
@@ -73,8 +77,10 @@ def split_callee(
     def may_recompute(eqn: JaxprEqn) -> bool:
         if not in_loop:
             return isinstance(eqn.primitive, VIEWS)
-        # For an element of an array, the loop would keep the whole array for each step.
-        return eqn.primitive.is_cheap and not isinstance(eqn.primitive, PICKS)
+        if isinstance(eqn.primitive, PICKS):
+            # The loop would keep the whole array for each step, if it changes.
+            return eqn.invars[0] in fixed
+        return eqn.primitive.is_cheap
 
     if saves is None:
         kept = choose(

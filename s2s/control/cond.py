@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,12 @@ import numpy as np
 from s2s.control.batched_loops import body_if_live, guarded, inline_if
 from s2s.control.bodies import (
     Flags,
+    are_fixed,
     chosen,
     dce_of,
     either,
     in_loop,
+    input_names,
     inverted,
     jvp_of,
     rearranged,
@@ -33,6 +36,7 @@ from s2s.ir.dtypes import BOOL
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import BatchAxis, Linear, PartialEval, Primitive, Producer, Value, Zero
 from s2s.primitives.core import (
+    BroadcastInDim,
     convert_element_type,
     full,
     instantiate,
@@ -42,7 +46,17 @@ from s2s.primitives.core import (
 )
 from s2s.primitives.logic import bitwise_and, bitwise_not, eq, select_n
 from s2s.primitives.reductions import reduce_or
-from s2s.trace import aval, bind, copy_equation, evaluate, inline, make, walk
+from s2s.trace import (
+    aval,
+    bind,
+    builder_in_force,
+    copy_equation,
+    evaluate,
+    inline,
+    make,
+    phase,
+    walk,
+)
 
 INDEX = np.dtype(np.int32)
 
@@ -68,7 +82,9 @@ class Cond(HigherOrder):
             )
             if not fits or index.shape or index.dtype.kind not in "iu":
                 raise TypeError(f"cond over {list(avals)} of a branch that takes {branch.in_avals}")
-        return self.branches[0].out_avals
+        # Of Python's number and one of NumPy's of the same kind, which may be either.
+        results = zip(*[branch.out_avals for branch in self.branches], strict=True)
+        return [next((a for a in avals_ if a.weak_type), avals_[0]) for avals_ in results]
 
     def evaluate(self, *arrays: Any) -> list[Any]:
         return evaluate(self.branches[int(arrays[0])], *arrays[1:])
@@ -97,13 +113,17 @@ class Cond(HigherOrder):
     def partial_eval(self, eqn: JaxprEqn, unknown: Sequence[bool]) -> PartialEval | None:
         if unknown[0]:
             return None
-        flags = tuple(unknown[1:])
+        flags, fixed = tuple(unknown[1:]), are_fixed(eqn.invars[1:])
         out_unknown: Flags = (False,) * len(eqn.outvars)
         for branch in self.branches:
-            parts = split_of(branch, flags, out_unknown, in_loop())
+            parts = split_of(branch, flags, out_unknown, in_loop(), fixed)
             out_unknown = either(out_unknown, parts.out_unknown)
         splits = [
-            split_callee(split_of(branch, flags, out_unknown, in_loop()), in_loop())
+            split_callee(
+                split_of(branch, flags, out_unknown, in_loop(), fixed),
+                in_loop(),
+                fixed=chosen(branch.jaxpr.invars, fixed),
+            )
             for branch in self.branches
         ]
         index, *operands = eqn.invars
@@ -291,6 +311,64 @@ class Cond(HigherOrder):
         )
         results = iter(bind(cond, args[0], *given.values) if kept or cond.has_effect else ())
         return [known[i] if i in known else next(results) for i in range(len(known) + len(kept))]
+
+    def absorbed(self, eqn: JaxprEqn, reader: JaxprEqn) -> JaxprEqn | None:
+        """Where a result that is read is a constant in one of the branches, so that less is done
+        there."""
+        index, *operands = eqn.invars
+        taken = [var in reader.invars for var in eqn.outvars]
+        if not any(
+            _is_constant(out, b) for b in self.branches for out in chosen(b.jaxpr.outvars, taken)
+        ):
+            return None
+        others = {*operands, *eqn.outvars}
+        added = [a for a in dict.fromkeys(reader.invars) if isinstance(a, Var) and a not in others]
+        inputs = [*operands, *added]
+        avals = [atom.aval for atom in inputs]
+        names = [*input_names(self.branches[0]), *[atom.name for atom in added]]
+
+        def fun(branch: ClosedJaxpr, converted: bool, *args: Value) -> list[Value]:
+            results = walk(branch, args[: len(operands)], copy_equation)
+            env = dict(zip([*inputs, *eqn.outvars], [*args, *results], strict=True))
+            given = [a if isinstance(a, Literal) else env[a] for a in reader.invars]
+            builder = builder_in_force()
+            assert builder is not None
+            producers = [builder.producer(result) for result in chosen(results, taken)]
+            # It stands under the line of what it is done with.
+            builder.source = next((p.source for p in producers if p is not None), None)
+            with phase(reader.phase):
+                made = bind(reader.primitive, *given)
+            of = reader.outvars[0].aval
+            if is_number(made):
+                made = Literal(number(made), of)
+            elif converted and not of.shape:
+                made = convert_element_type(made, of.dtype, of.weak_type)
+            return [*chosen(results, inverted(taken)), made]
+
+        outvars = [*chosen(eqn.outvars, inverted(taken)), *reader.outvars]
+        for converted in (False, True):  # Python's numbers stay these where they may
+            cond = Cond(
+                tuple(
+                    make(functools.partial(fun, b, converted), avals, names, folding=True)
+                    for b in self.branches
+                )
+            )
+            found = cond.abstract(*[atom.aval for atom in (index, *inputs)])
+            if found == [var.aval for var in outvars]:
+                return JaxprEqn(cond, [index, *inputs], outvars, eqn.source, eqn.phase)
+        return None
+
+
+def _is_constant(out: Atom, branch: ClosedJaxpr) -> bool:
+    """Whether a result of a branch is a number that is known, everywhere."""
+    if isinstance(out, Literal):
+        return True
+    filled = next((eqn for eqn in branch.eqns if out in eqn.outvars), None)
+    return (
+        filled is not None
+        and isinstance(filled.primitive, BroadcastInDim)
+        and isinstance(filled.invars[0], Literal)
+    )
 
 
 def effect_if(live: Value, primitive: Primitive, operands: Sequence[Value]) -> list[Value]:

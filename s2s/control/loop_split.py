@@ -19,6 +19,7 @@ from s2s.control.bodies import (
     Parts,
     chosen,
     fixpoint,
+    in_loop,
     inverted,
     live_equations,
     split_at,
@@ -57,6 +58,7 @@ class Loop:
     num_carry: int
     length: Size
     reverse: bool
+    is_of_unknown_length: bool = False
 
     def parts(self, values: Sequence[Atom]) -> list[list[Atom]]:
         """Operands as consts, initial carry and xs."""
@@ -105,7 +107,8 @@ def split_loop(
 
     def parts_for(carry: Flags) -> Parts:
         forced = (*carry, *[False] * num_ys)
-        return split_of(loop.body, (*consts_unknown, *carry, *xs_unknown), forced, True)
+        flags = (*consts_unknown, *carry, *xs_unknown)
+        return split_of(loop.body, flags, forced, True, (True,) * loop.num_consts)
 
     carry_unknown = fixpoint(
         lambda carry: parts_for(carry).out_unknown[: loop.num_carry], init_unknown
@@ -224,6 +227,12 @@ class _Build:
             for var, end in zip(self.carry_in, self.carry_out, strict=True)
             if isinstance(end, Var) and var not in self.counters
         }
+        if in_loop() and self.loop.is_of_unknown_length:
+            # The loop around it cannot keep what this one does, and would run it once more: let its
+            # backward part compute all again at once, if that needs no carried value.
+            again = choose(self.eqns, residuals, free, live, lambda eqn: True)
+            if free.issuperset(again.variables):
+                return again
         while True:
             kept = choose(
                 self.eqns,

@@ -60,7 +60,8 @@ class Operands:
             number = self.constant(repeated[1][0], Var(aval(repeated[1][0])))
             shape = like.aval.shape
             return lambda inputs: broadcast_in_dim(number(inputs), shape, ())
-        return self.shared(value, like)
+        called = value.variable.name if isinstance(value, Tracer) else None
+        return self.shared(value, Var(like.aval, like.name or called))
 
 
 def identity(value: Value) -> object:
@@ -126,22 +127,34 @@ def with_sums_placed(closed: ClosedJaxpr) -> ClosedJaxpr:
     """The same jaxpr, in which what is added to an input is added where it is computed.
 
     The terms of a sum of cotangents then stand under the line that they come from, and the sum has
-    the name alone. Terms that are zero but for a part are added one by one, each to its part of the
-    array. The same object if all that is so already.
+    the name alone. A term that enters the body is added where the body reads it first; terms that
+    are zero but for a part are added one by one, each to its part of the array. The same object if
+    all that is so already.
     """
     jaxpr = closed.jaxpr
     inputs = set(jaxpr.invars)
     producers = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
     places = {id(eqn): place for place, eqn in enumerate(jaxpr.eqns)}
+    readers: dict[Atom, JaxprEqn] = {}
     uses = Counter(atom for eqn in jaxpr.eqns for atom in eqn.invars)
     uses.update(jaxpr.outvars)
+    in_front: dict[int, list[JaxprEqn]] = {}
     behind: dict[int, list[JaxprEqn]] = {}
     moved: set[int] = set()
     for eqn in jaxpr.eqns:
         if not isinstance(eqn.primitive, AddAny) or eqn.invars[0] not in inputs:
+            for atom in eqn.invars:
+                readers.setdefault(atom, eqn)
             continue
         total, term = eqn.invars
         if isinstance(term, Literal) or uses[total] > 1:
+            continue
+        if term not in producers:
+            reader = readers.get(term)
+            if reader is not None:
+                new = JaxprEqn(eqn.primitive, eqn.invars, eqn.outvars, reader.source, eqn.phase)
+                in_front.setdefault(id(reader), []).append(new)
+                moved.add(id(eqn))
             continue
         sums, terms = _terms(term, producers, uses)
         computed = {var: producers[var] for var in terms if var in producers}
@@ -159,6 +172,7 @@ def with_sums_placed(closed: ClosedJaxpr) -> ClosedJaxpr:
         moved.update(map(id, (eqn, *sums)))
     eqns: list[JaxprEqn] = []
     for eqn in jaxpr.eqns:
+        eqns.extend(in_front.get(id(eqn), ()))
         if id(eqn) not in moved:
             eqns.append(eqn)
         eqns.extend(behind.get(id(eqn), ()))

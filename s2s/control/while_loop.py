@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from s2s.control.batched_loops import guarded, inline_if
 from s2s.control.bodies import (
     Flags,
     chosen,
@@ -32,20 +31,38 @@ from s2s.control.bodies import (
     used_inputs,
     vmap_of,
 )
-from s2s.control.higher_order import HigherOrder, per_jaxpr
+from s2s.control.higher_order import HigherOrder
 from s2s.control.loop_split import Loop, split_loop
+from s2s.control.ranges import Range, masked_range, range_of
 from s2s.control.scan import Scan, interleaved
 from s2s.control.splitting import transpose_by_splitting
 from s2s.control.tidy_loops import tidied_while
+from s2s.control.while_bodies import and_live, any_live, masked, with_more_carry
 from s2s.ir.dims import Dim, Size, fresh_dimension
-from s2s.ir.dtypes import BOOL, INT64
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
+from s2s.ir.dtypes import INT64
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import BatchAxis, PartialEval, Producer, Value, Zero
-from s2s.primitives.arithmetic import add
-from s2s.primitives.core import convert_element_type, full, instantiate, move_batch_axis
-from s2s.primitives.logic import bitwise_and, select_n
-from s2s.primitives.reductions import reduce_or
-from s2s.trace import aval, bind, evaluate, inline, make
+from s2s.primitives.arithmetic import max, sub
+from s2s.primitives.core import (
+    broadcast_in_dim,
+    convert_element_type,
+    full,
+    instantiate,
+    is_number,
+    move_batch_axis,
+    number as number_of,
+)
+from s2s.primitives.counts import BindDimension
+from s2s.primitives.reductions import reduce_max
+from s2s.trace import (
+    Builder,
+    appending_to,
+    aval,
+    bind,
+    evaluate,
+    inline,
+    tracer_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +196,7 @@ class While(HigherOrder):
         if any(cond_unknown):
             return None
         steps = fresh_dimension("steps") if self.steps is None else self.steps
-        loop = Loop(self.body_jaxpr, self.body_nconsts, self.num_carry, steps, False)
+        loop = Loop(self.body_jaxpr, self.body_nconsts, self.num_carry, steps, False, True)
         split = split_loop(
             loop, [*consts, *carry], [*carry_vars, *ys], [*consts_unknown, *init_unknown], eqn
         )
@@ -195,11 +212,16 @@ class While(HigherOrder):
             split.known.body, len(split.known.consts), condition, self.cond_nconsts, steps
         )
         number = count[0] if count else Var(ShapedArray((), INT64), "steps")
+        counting = [] if split.stacked or ys else self._counting(eqn, steps, number)
+        if counting:
+            number.name = None
+        if counting:
+            known_loop = dataclasses.replace(known_loop, steps=None)
         known = JaxprEqn(
             known_loop,
             [*cond_consts, *split.known.consts, *split.known.carry],
             [
-                number,
+                *([] if counting else [number]),
                 *chosen(carry_vars, inverted(split.carry_unknown)),
                 *chosen(ys, inverted(split.ys_unknown)),
                 *split.stacked,
@@ -217,7 +239,33 @@ class While(HigherOrder):
             eqn.source,
             "tangent",
         )
-        return PartialEval([*split.before, known, *split.after], [*split.between, rest], results)
+        first = [*split.before, known, *split.after, *counting]
+        return PartialEval(first, [*split.between, rest], results)
+
+    def _range(self) -> Range | None:
+        return range_of(self.cond_jaxpr, self.body_jaxpr, self.cond_nconsts, self.body_nconsts)
+
+    def _counting(self, eqn: JaxprEqn, steps: Dim, number: Var) -> list[JaxprEqn]:
+        """The equations that give the number of steps without the loop, if it runs over a range."""
+        found = self._range()
+        if found is None or self.steps is not None:
+            return []
+        cond_consts, _, carry = self.parts(eqn.invars)
+        builder = Builder(eqn.source, "tangent", folding=True)
+
+        def value(atom: Atom) -> Value:
+            return atom if isinstance(atom, Literal) else tracer_of(builder, atom)
+
+        with appending_to(builder):
+            stop, start = found.end([*map(value, cond_consts)]), value(carry[found.counter])
+            length = stop if is_number(start) and number_of(start) == 0 else sub(stop, start)
+            counted = builder.atom(max(convert_element_type(length, INT64), 0))
+        if not isinstance(counted, Var):
+            return []
+        last = builder.eqns[-1]
+        made = JaxprEqn(last.primitive, last.invars, [number], last.source, last.phase)
+        binding = JaxprEqn(BindDimension(steps), [number], [Var(number.aval)], eqn.source)
+        return [*builder.eqns[:-1], made, binding]
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         return transpose_by_splitting(self, cts, args)
@@ -244,6 +292,10 @@ class While(HigherOrder):
         carry_on = fixpoint(lambda flags: step(flags)[1][:num_carry], init_on)
         condition, (differs,) = vmap_of(self.cond_jaxpr, size, (*cond_on, *carry_on), (False,))
         if differs:
+            found = self._range()
+            is_plain = found is not None and found.stop == 0 and self.cond_nconsts == 1
+            if found is not None and is_plain and not init_on[found.counter]:
+                return self._batch_range(size, in_front, dims, found.counter)
             return self._batch_ragged(size, in_front, dims)
         body, out_on = step(carry_on)
         cond_consts, consts, carry = self.parts(in_front)
@@ -258,12 +310,51 @@ class While(HigherOrder):
             axes.insert(0, None)
         return bind(loop, *cond_consts, *consts, *carry), axes
 
+    def _batch_range(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis], counter: int
+    ) -> tuple[Value, Any]:
+        """The examples count from one start to different ends."""
+        single = masked_range(self.body_jaxpr, self.body_nconsts, counter)
+        _, consts_dims, carry_dims = self.parts(dims)
+        consts_on = tuple(dim is not None for dim in consts_dims)
+        init_on = tuple(dim is not None for dim in carry_dims)
+        num_carry = self.num_carry
+        num_ys = len(self.body_jaxpr.out_avals) - num_carry
+
+        def step(carry_on: Flags) -> tuple[ClosedJaxpr, Flags]:
+            forced = (*carry_on, *[False] * num_ys)
+            return vmap_of(single, size, (True, *consts_on, *carry_on), forced)
+
+        carry_on = fixpoint(lambda flags: step(flags)[1][:num_carry], init_on)
+        body, out_on = step(carry_on)
+        (bound,), consts, carry = self.parts(args)
+        carry = [
+            move_batch_axis(value, None, 0, size) if on and not was_on else value
+            for value, on, was_on in zip(carry, carry_on, init_on, strict=True)
+        ]
+        start = broadcast_in_dim(carry[counter], (size,), ())
+        condition, _ = vmap_of(self.cond_jaxpr, size, (False, *carry_on), (False,))
+        loop = While(body, 1 + self.body_nconsts, condition, 1, self.steps)
+        results = bind(loop, reduce_max(bound, [0]), bound, *consts, *carry)
+        count, finals, stacked = loop.results(results)
+        last = max(bound, start)
+        finals[counter] = last
+        axes: list[BatchAxis] = [0 if on else None for on in out_on[:num_carry]]
+        axes[counter] = 0
+        axes += [1 if on else None for on in out_on[num_carry:]]
+        if count:
+            is_from_zero = is_number(carry[counter]) and number_of(carry[counter]) == 0
+            steps = last if is_from_zero else sub(last, start)
+            count = [convert_element_type(steps, INT64)]
+            axes.insert(0, 0)
+        return [*count, *finals, *stacked], axes
+
     def _batch_ragged(
         self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
     ) -> tuple[Value, Any]:
         """The examples run different numbers of steps: on until all are done."""
         recording = self.steps is not None
-        single = _masked(
+        single = masked(
             self.body_jaxpr, self.cond_jaxpr, self.body_nconsts, self.cond_nconsts, recording
         )
         cond_on, consts_on, init_on = (
@@ -290,7 +381,7 @@ class While(HigherOrder):
         state = [inline(whole, *cond_consts, *carry)[0]]
         if recording:
             state.append(full((size,), 0, INT64))
-        condition = _any_live(tuple(aval(value) for value in (*state, *carry)))
+        condition = any_live(tuple(aval(value) for value in (*state, *carry)))
         loop = While(
             body,
             self.cond_nconsts + self.body_nconsts,
@@ -306,7 +397,7 @@ class While(HigherOrder):
 
     def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
         loop = dataclasses.replace(
-            self, cond_jaxpr=_and_live(self.cond_jaxpr), cond_nconsts=self.cond_nconsts + 1
+            self, cond_jaxpr=and_live(self.cond_jaxpr), cond_nconsts=self.cond_nconsts + 1
         )
         return bind(loop, live, *operands)
 
@@ -352,64 +443,3 @@ class While(HigherOrder):
         tidy: Callable[[ClosedJaxpr], ClosedJaxpr],
     ) -> Sequence[Value] | None:
         return tidied_while(self, args, producer, tidy)
-
-
-@per_jaxpr
-def with_more_carry(condition: ClosedJaxpr, more: tuple[ShapedArray, ...]) -> ClosedJaxpr:
-    """The condition of a loop that carries further values, which it does not read."""
-    jaxpr = condition.jaxpr
-    inputs = [*jaxpr.invars, *[Var(a) for a in more]]
-    return ClosedJaxpr(Jaxpr(jaxpr.constvars, inputs, jaxpr.eqns, jaxpr.outvars), condition.consts)
-
-
-@per_jaxpr
-def _masked(
-    body: ClosedJaxpr,
-    condition: ClosedJaxpr,
-    body_nconsts: int,
-    cond_nconsts: int,
-    recording: bool,
-) -> ClosedJaxpr:
-    """A body that does nothing once the condition is false.
-
-    (cond consts, body consts, live, [steps], carry -> live, [steps], carry, ys)
-    """
-    cond_consts, cond_carry = split_at(condition.jaxpr.invars, cond_nconsts)
-    consts, carry = split_at(body.jaxpr.invars, body_nconsts)
-    num_carry = len(cond_carry)
-    state = [ShapedArray((), BOOL)] + [ShapedArray((), INT64)] * recording
-    variables = [*cond_consts, *consts]
-    avals = [*[v.aval for v in variables], *state, *[v.aval for v in carry]]
-    names = [v.name for v in variables] + ["live"] + ["steps"] * recording + [v.name for v in carry]
-
-    def fun(*args: Value) -> list[Value]:
-        cond_in, consts_in, (live, *count), carry_in = split_at(
-            args, cond_nconsts, body_nconsts, len(state)
-        )
-        results = inline_if(live, body, [guarded(live, v) for v in (*consts_in, *carry_in)])
-        after = [
-            select_n(live, old, new) for old, new in zip(carry_in, results[:num_carry], strict=True)
-        ]
-        still = inline(condition, *cond_in, *after)[0]
-        count = [add(number, convert_element_type(live, INT64)) for number in count]
-        return [still, *count, *after, *results[num_carry:]]
-
-    return make(fun, avals, names)
-
-
-def _any_live(carry: tuple[ShapedArray, ...]) -> ClosedJaxpr:
-    def fun(live: Value, *_: Value) -> list[Value]:
-        return [reduce_or(live, [0])]
-
-    return make(fun, carry)
-
-
-@per_jaxpr
-def _and_live(condition: ClosedJaxpr) -> ClosedJaxpr:
-    live = Var(ShapedArray((), BOOL), "live")
-    inputs = [live, *condition.jaxpr.invars]
-
-    def fun(live: Value, *xs: Value) -> list[Value]:
-        return [bitwise_and(live, inline(condition, *xs)[0])]
-
-    return make(fun, [var.aval for var in inputs], [var.name for var in inputs])

@@ -9,6 +9,7 @@ from s2s.ir.check import check
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Phase, Var
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import Transpose
+from s2s.primitives.identity import Copy
 
 
 def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -35,6 +36,11 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         if eqn.primitive.has_effect:
             eqns.append(eqn)
             continue
+        if isinstance(eqn.primitive, Copy) and eqn.outvars[0].name is None:
+            (operand,) = eqn.invars
+            if isinstance(operand, Var):  # what nobody calls by another name is the same value
+                replaced[eqn.outvars[0]] = operand
+                continue
         keys = [a.key() if isinstance(a, Literal) else a for a in eqn.invars]
         if eqn.primitive.commutative:
             keys.sort(key=hash)
@@ -50,7 +56,8 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         first = eqns[position]
         for kept, dropped in zip(first.outvars, eqn.outvars, strict=True):
             replaced[dropped] = kept
-            if kept.name is None:
+            # A value of the user's is not called after a derivative that happens to be the same.
+            if kept.name is None and (first.phase != "primal" or eqn.phase == "primal"):
                 kept.name = dropped.name
         if eqn.phase == "primal" != first.phase:
             # The user computes this value too, so it must stay as the user computes it.

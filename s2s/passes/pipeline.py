@@ -7,12 +7,14 @@ from weakref import WeakKeyDictionary
 
 from s2s.ir.check import check
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
+from s2s.passes.absorb import absorb_sums
 from s2s.passes.bound_dimensions import with_plain_dimensions
 from s2s.passes.cse import cse
 from s2s.passes.dce import dce
 from s2s.passes.factors import collect_factors
 from s2s.passes.finish import finish, unpack
 from s2s.passes.names import hand_on_names
+from s2s.passes.parts import stack_parts
 from s2s.primitive import Value
 from s2s.trace import builder_in_force, copy_equation, make, walk
 
@@ -51,7 +53,7 @@ def tidy(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 def _tidied_here(closed: ClosedJaxpr) -> ClosedJaxpr:
     # What was folded away is no value to make others of.
-    return dce(cse(dce(collect_factors(cse(dce(closed))))))
+    return dce(cse(dce(absorb_sums(stack_parts(collect_factors(cse(dce(closed))))))))
 
 
 def tidy_bodies(closed: ClosedJaxpr) -> ClosedJaxpr:

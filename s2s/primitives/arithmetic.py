@@ -212,7 +212,7 @@ class Div(Binary):
         ((t_a - z t_b) / b) / z it is t_a / a - t_b / b."""
         z = defined_by(args[1], Div, producer)
         t_z = defined_by(args[0], Div, producer)
-        if z is None or t_z is None or not _is(z[1][1], t_z[1][1]):
+        if z is None or t_z is None or not is_same(z[1][1], t_z[1][1]):
             return super().fold_derivative(args, producer)
         a, b = z[1]
         numerator = t_z[1][0]
@@ -221,12 +221,13 @@ class Div(Binary):
             return div(numerator, a)
         t_a, scaled = difference[1]
         product = defined_by(scaled, Mul, producer)
-        if product is None or not _is(product[1][0], args[1]):
+        if product is None or not is_same(product[1][0], args[1]):
             return None
         return sub(div(t_a, a), div(product[1][1], b))
 
 
-def _is(x: Value, y: Value) -> bool:
+def is_same(x: Value, y: Value) -> bool:
+    """Whether both are one value that is traced."""
     return isinstance(x, Tracer) and isinstance(y, Tracer) and x.variable is y.variable
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from s2s.ir.dims import Size, require_same
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import BatchAxis, Linear, Precedence, Primitive, Producer, Value, Zero
-from s2s.primitives.arithmetic import mul
+from s2s.primitives.arithmetic import is_same, mul
 from s2s.primitives.core import (
     BroadcastInDim,
     Transpose,
@@ -19,7 +19,7 @@ from s2s.primitives.core import (
     transpose,
 )
 from s2s.primitives.families import add_any
-from s2s.trace import aval, bind, phase
+from s2s.trace import aval, bind, phase, scalar
 
 Axes: TypeAlias = "tuple[int, ...]"
 DotDimensionNumbers: TypeAlias = "tuple[tuple[Axes, Axes], tuple[Axes, Axes]]"
@@ -73,10 +73,17 @@ class DotGeneral(Primitive):
         z = bind(self, x, y)
         with phase("tangent"):
             zero = Zero(aval(z))
+            if is_same(x, y) and not isinstance(t_x, Zero) and self._is_square(aval(x)):
+                return z, mul(scalar(2.0, aval(z)), bind(self, x, t_x))
             return z, add_any(
                 zero if isinstance(t_x, Zero) else bind(self, t_x, y),
                 zero if isinstance(t_y, Zero) else bind(self, x, t_y),
             )
+
+    def _is_square(self, x: ShapedArray) -> bool:
+        """Whether the product of a value and itself is a sum of squares: `x @ x`."""
+        (x_sum, y_sum), (x_batch, y_batch) = self.dimension_numbers
+        return x_sum == y_sum and x_batch == y_batch and len(x_sum) + len(x_batch) == x.ndim
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         (ct,), (x, y) = cts, args

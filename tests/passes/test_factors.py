@@ -3,7 +3,7 @@
 import numpy as np
 
 from s2s import lax
-from s2s.ir.jaxpr import ClosedJaxpr
+from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
 from s2s.passes.dce import dce
 from s2s.passes.factors import collect_factors
 from s2s.trace import evaluate, make, phase
@@ -162,4 +162,40 @@ def test_small_arrays_are_multiplied_before_they_are_repeated() -> None:
         "    f:f64[n,4] = broadcast_in_dim[broadcast_dimensions=(1,)] e\n"
         "    g:f64[n,4] = mul f a\n"
         "  in (g,) }"
+    )
+
+
+def test_multiples_of_two_choices_by_one_condition_are_one_choice() -> None:
+    def fun(c, x, y):
+        first = lax.mul(lax.select_n(c, 0.0, x), 2.0)
+        second = lax.mul(lax.select_n(c, y, 0.0), y)
+        return lax.add_any(first, second)
+
+    before = backward(fun, ShapedArray((N,), np.dtype(bool)), f64(N), f64(N))
+    after = dce(collect_factors(before))
+    assert [eqn.primitive.name for eqn in after.eqns] == ["mul", "mul", "select_n"]
+    arguments = [np.array([True, False]), np.array([3.0, 4.0]), np.array([5.0, 6.0])]
+    np.testing.assert_array_equal(evaluate(after, *arguments)[0], [6.0, 36.0])
+
+
+def test_equal_terms_of_a_longer_sum_are_joined() -> None:
+    def fun(x, y):
+        term = lax.mul(0.1, x)
+        return lax.add_any(lax.add_any(y, term), lax.mul(0.1, x))
+
+    assert text(backward(fun, f64(N), f64(N))) == (
+        "{ lambda ; a:f64[n] b:f64[n]. let\n"
+        "    c:f64[n] = mul 0.2:f64[] a\n"
+        "    d:f64[n] = add_any b c\n"
+        "  in (d,) }"
+    )
+
+
+def test_constants_of_the_user_s_cancel() -> None:
+    def fun(s):
+        scaled = lax.mul(4.0, s)
+        return lax.mul(4.0, lax.div(0.5, scaled))
+
+    assert text(backward(fun, f64())) == (
+        "{ lambda ; a:f64[]. let b:f64[] = div 0.5:f64[] a in (b,) }"
     )

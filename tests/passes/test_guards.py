@@ -169,4 +169,5 @@ def test_derivatives_are_those_of_the_function(fun):
 
 def test_the_gradient_of_a_softmax_has_no_trace_of_the_maximum():
     text = s2s.source(s2s.grad(lambda x: np.sum(softmax(x) ** 2)), X)
-    assert text.count("np.max") == 1 and "==" not in text
+    code = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    assert str(code).count("np.max") == 1 and "==" not in text

@@ -32,6 +32,7 @@ class InnerScope(Scope):
         self.sizes_read = outer.sizes_read
         self.callees = outer.callees
         self.undefined = outer.undefined
+        self.without_axes = outer.without_axes
         self.given: dict[Var, Expression] = {}
 
     def expression(self, atom: Atom) -> Expression:
@@ -160,7 +161,9 @@ def outer_expression(atom: Atom, hint: str | None, writer: Writer) -> Expression
         return expression  # `i - 1`, of a loop around this one
     if isinstance(atom, Literal) or expression.text.isidentifier() or _is_number(expression.text):
         return expression
-    hint = hint or atom.name or writer.scope.hints.get(atom) or "operand"
+    definition = writer.scope.definition(atom)
+    described = definition and writer.described(definition, atom).removesuffix("_bar")
+    hint = hint or atom.name or writer.scope.hints.get(atom) or described or "operand"
     name = writer.introduce(Var(atom.aval), hint)
     writer.line(f"{name} = {expression.text}")
     return Expression(name, shape=expression.shape)

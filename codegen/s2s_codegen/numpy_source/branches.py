@@ -12,8 +12,11 @@ from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expr
 from s2s_codegen.numpy_source.effects import as_assertion
 from s2s_codegen.numpy_source.expression import Expression
 from s2s_codegen.numpy_source.sharing import is_changed_in_place
-from s2s_codegen.numpy_source.statements import Block, Line, Statement
+from s2s_codegen.numpy_source.statements import Block, Comment, Line, Statement
 from s2s_codegen.numpy_source.write import Writer, identifier, write
+
+LONGEST_CHOICE = 72
+"""How many characters `x = a if test else b` may have."""
 
 
 @write.register
@@ -52,7 +55,29 @@ def write_cond(primitive: Cond, eqn: JaxprEqn, writer: Writer) -> None:
         if name not in defined:
             writer.scope.undefined.add(var)
     assertion = as_assertion(primitive, bodies, tests[0].text) if len(bodies) == 2 else None
-    writer.statements += [Line(assertion)] if assertion else _chain(tests, bodies)
+    choice = _as_expression(eqn, tests, bodies) if len(bodies) == 2 and len(names) == 1 else None
+    line = assertion or choice
+    writer.statements += [Line(line)] if line else _chain(tests, bodies)
+
+
+def _as_expression(
+    eqn: JaxprEqn, tests: Sequence[Expression], bodies: Sequence[Sequence[Statement]]
+) -> str | None:
+    """`x = a if test else b`, where the user writes it so or the derivative has just that to do."""
+    if eqn.phase == "primal" and (
+        eqn.source is None or eqn.source.text.startswith(("if ", "elif "))
+    ):
+        return None
+    otherwise, then = ([s for s in body if not isinstance(s, Comment)] for body in bodies)
+    match then, otherwise:
+        case [Line(text=first)], [Line(text=second)]:
+            name, _, value = first.partition(" = ")
+            other, _, alternative = second.partition(" = ")
+        case _:
+            return None
+    text = f"{name} = {value} if {tests[0].text} else {alternative}"
+    plain = name == other and name.isidentifier() and " if " not in value + alternative
+    return text if plain and value and alternative and len(text) <= LONGEST_CHOICE else None
 
 
 def _branch(
@@ -152,6 +177,9 @@ def _is_empty(out: Atom, inner: InnerWriter) -> bool:
 
 def _hint(primitive: Cond, position: int, eqn: JaxprEqn, writer: Writer) -> str:
     """What a result is called: as in a branch, if it has no name of its own."""
+    var = eqn.outvars[position]
+    if var.name is None and isinstance(writer, InnerWriter) and var in writer.result_hints:
+        return writer.result_hints[var]
     atoms = [eqn.outvars[position]]
     atoms += [
         out
@@ -159,7 +187,21 @@ def _hint(primitive: Cond, position: int, eqn: JaxprEqn, writer: Writer) -> str:
         if isinstance(out := branch.jaxpr.outvars[position], Var)
     ]
     named = [atom.name for atom in atoms if atom.name is not None]
-    return identifier(named[0]) if named else writer.hint(eqn, eqn.outvars[position])
+    if named:
+        return identifier(named[0])
+    if writer.is_inner or eqn.outvars[position] not in writer.results:
+        words: set[str] = set()
+        for branch in primitive.branches:
+            out = branch.jaxpr.outvars[position]
+            made = next((e for e in branch.eqns if out in e.outvars), None)
+            while made is not None and isinstance(made.primitive, ConvertElementType):
+                (converted,) = made.invars
+                made = next((e for e in branch.eqns if converted in e.outvars), None)
+            if made is not None and not isinstance(made.primitive, (Cond, Empty)):
+                words.add(writer.described(made, eqn.outvars[position]))
+        if len(words) == 1:
+            return words.pop()
+    return writer.hint(eqn, eqn.outvars[position])
 
 
 # -- the conditions -------------------------------------------------------------------------------

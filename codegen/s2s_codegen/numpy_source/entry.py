@@ -7,7 +7,7 @@ without a word, it raises.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -62,18 +62,44 @@ def _key(key: object) -> str:
     return text
 
 
-def unpacking(arguments: Sequence[Argument]) -> list[Statement]:
-    """`w1, b1 = params["w1"], params["b1"]`, as many on a line as fit."""
+def unpacking(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> list[Statement]:
+    """`w1, b1 = params["w1"], params["b1"]`, as many on a line as fit; or `(w, b), c = params`."""
+    names = {argument.path: argument.name for argument in arguments}
+    whole: list[Statement] = []
+    for parameter in parameters:
+        leaves, structure = flatten(parameter.type)
+        paths = _paths(structure, parameter.name)
+        pattern = _pattern(structure, iter([names.get(path) for path in paths]))
+        if len(leaves) > 1 and pattern is not None and len(pattern) <= _LINE:
+            whole.append(Line(f"{pattern} = {parameter.name}"))
+            for path in paths:
+                del names[path]
     rows: list[list[Argument]] = []
     for argument in arguments:
-        if argument.path == argument.name:
+        if argument.path == argument.name or argument.path not in names:
             continue
         row = rows[-1] if rows else None
         if row is not None and len(_unpack([*row, argument])) <= _LINE:
             row.append(argument)
         else:
             rows.append([argument])
-    return [Line(_unpack(row)) for row in rows]
+    return [*whole, *[Line(_unpack(row)) for row in rows]]
+
+
+def _pattern(structure: TreeDef, names: Iterator[str | None], depth: int = 0) -> str | None:
+    """What a sequence of sequences is assigned to, to give each leaf its name; None if there is a
+    leaf without a name, or something else than a sequence."""
+    if structure.kind is None:
+        return next(names)
+    if structure.kind is dict or not issubclass(structure.kind, (list, tuple)):
+        return None
+    parts: list[str] = []
+    for child in structure.children:
+        part = _pattern(child, names, depth + 1)
+        if part is None:
+            return None
+        parts.append(part)
+    return tuple_of(parts) if depth or len(parts) == 1 else ", ".join(parts)
 
 
 def _unpack(row: Sequence[Argument]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,10 +74,25 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression:
         simple = _SIMPLE.fullmatch(a) and _SIMPLE.fullmatch(b.removeprefix("-"))
         return Expression(f"{a}**{b}" if simple else f"{a} ** {b}", own)
     above = Precedence(own + 1)
-    chains = own is not Precedence.COMPARISON
+    chains = own is not Precedence.COMPARISON and not _is_mixed(operator, left)
     return Expression(
         f"{left.within(own if chains else above)} {operator} {right.within(above)}", own
     )
+
+
+def _is_mixed(operator: str, left: Expression) -> bool:
+    """Whether this is `a * b @ c`, of which few know how Python reads it."""
+    is_product = operator == "@" and left.precedence is Precedence.PRODUCT
+    return is_product and any(inner != "@" for inner in _outer_operators(left.text))
+
+
+def _outer_operators(text: str) -> Iterator[str]:
+    """The operators of an expression that are in no brackets."""
+    depth = 0
+    for word in text.split(" "):
+        if depth == 0 and word in OPERATORS:
+            yield word
+        depth += sum(c in "([{" for c in word) - sum(c in ")]}" for c in word)
 
 
 def negative(operand: Expression) -> Expression:
@@ -112,6 +127,8 @@ def is_negative(operand: Expression) -> bool:
     """Whether a minus sign in front makes it the opposite of what follows."""
     if not operand.text.startswith("-"):
         return False
+    if operand.precedence is Precedence.SUM:
+        return not operand.text.startswith("-(")
     if operand.precedence is Precedence.PRODUCT:
         return not _OTHER_PRODUCT.search(operand.text)
     return operand.precedence is Precedence.UNARY
@@ -120,11 +137,23 @@ def is_negative(operand: Expression) -> bool:
 def without_sign(operand: Expression) -> Expression:
     """What follows the minus sign of an expression that `is_negative`, for a term of a sum."""
     text, precedence = operand.text[1:], operand.precedence
+    if precedence is Precedence.SUM:
+        return Expression(_with_opposite_signs(text), precedence, operand.shape)
     if precedence is Precedence.UNARY:
         precedence = Precedence.POWER
         if _is_in_parentheses(text):
             text, precedence = text[1:-1], min(Precedence)
     return Expression(text, precedence, operand.shape)
+
+
+def _with_opposite_signs(text: str) -> str:
+    """`a - b + c` for the terms `a + b - c` of a sum."""
+    depth = 0
+    words: list[str] = []
+    for word in text.split(" "):
+        words.append({"+": "-", "-": "+"}.get(word, word) if depth == 0 else word)
+        depth += sum(c in "([{" for c in word) - sum(c in ")]}" for c in word)
+    return " ".join(words)
 
 
 def _is_in_parentheses(text: str) -> bool:

@@ -22,7 +22,7 @@ from s2s.ir.dims import Size, same_size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from s2s.primitives.core import BroadcastInDim, Reshape
 from s2s.primitives.creation import DimAsValue, Iota
-from s2s.primitives.joining import Concatenate
+from s2s.primitives.joining import Concatenate, Stack
 from s2s.primitives.layout import Slice
 from s2s.primitives.logic import Gt, Lt
 from s2s_codegen.numpy_source.breaks import without_flags
@@ -89,7 +89,7 @@ def _history(eqn: JaxprEqn, producers: dict[Var, JaxprEqn]) -> list[tuple[Var, _
             continue
         if not isinstance(loop.primitive, (Scan, While)):
             continue
-        if not isinstance(initial.primitive, (BroadcastInDim, Reshape)):
+        if not isinstance(initial.primitive, (BroadcastInDim, Reshape, Stack)):
             continue
         reverse = isinstance(loop.primitive, Scan) and loop.primitive.reverse
         start = _carry_position(loop, loop.primitive, stacked, initial, producers)
@@ -118,6 +118,8 @@ def _carry_position(
 
 def _is_row(value: Atom, initial: JaxprEqn, producers: dict[Var, JaxprEqn]) -> bool:
     """Whether `initial` is `value` with an axis of size 1 in front."""
+    if len(initial.invars) > 1:
+        return False
     (operand,) = initial.invars
     if _same(value, operand):
         return True
@@ -163,6 +165,7 @@ def _written(
         starts.append(None if history is None else history.start)
         if history is not None:
             outvars[position] = history.whole
+            history.whole.name = history.whole.name or var.name
             views.append(_rows(history.whole, var, 0 if reverse else 1, eqn))
     invars = list(eqn.invars)
     offsets: list[Size | None] = []

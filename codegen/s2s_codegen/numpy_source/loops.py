@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from s2s.control.bodies import split_at
 from s2s.control.scan import Scan
 from s2s.ir.dims import Size, same_shape, same_size
-from s2s.ir.dtypes import INT64
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
 from s2s_codegen.numpy_source.expression import (
-    Expression,
     dtype_name,
-    index,
     is_negative,
     without_sign,
 )
 from s2s_codegen.numpy_source.sharing import may_own_result, origins
-from s2s_codegen.numpy_source.statements import Block, Line, Statement, words_of
+from s2s_codegen.numpy_source.statements import Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer, identifier
 from s2s_codegen.numpy_source.written_loop import WrittenLoop
 
@@ -78,6 +74,8 @@ class Loop:
         """The arrays that each variable of the body may be."""
         self.names: list[str] = []
         """What the carried values are called."""
+        self.in_header: set[Var] = set()
+        """Constants of which only the header reads the expression."""
 
     def is_list(self, var: Var, made: Atom) -> bool:
         """Whether a stacked result is a list of Python's."""
@@ -89,7 +87,7 @@ class Loop:
         """Let the body read what does not change; returns the expressions."""
         texts: list[str] = []
         for var, atom in zip(self.const_vars, self.consts, strict=True):
-            if not self.inner.times_read(var):
+            if not self.inner.times_read(var) or var in self.in_header:
                 continue
             expression = outer_expression(atom, var.name, self.writer)
             self.inner.bind(var, expression)
@@ -99,7 +97,7 @@ class Loop:
     def start_carry(self, read: Sequence[str]) -> None:
         """Name the carried values and give them their initial values. `read` are expressions that
         the loop evaluates beside the body, or that the body reads."""
-        initial = [self.scope.whole(atom).text for atom in self.carry]
+        initial = [self.scope.whole(self.scope.plain_number(atom)).text for atom in self.carry]
         for position, (var, text) in enumerate(zip(self.carry_vars, initial, strict=True)):
             needed = words_in([*read, *initial[position + 1 :], *self.names])
 
@@ -123,17 +121,19 @@ class Loop:
             if text != name:
                 self.writer.line(f"{name} = {text}")
         for name, out in zip(self.names, self.carry_outs, strict=True):
-            if isinstance(out, Var) and out in self.inner.definitions:
+            if isinstance(out, Var) and out in self.inner.definitions and _may_be(name, out):
                 self.inner.result_hints.setdefault(out, name)
 
     def carry_hint(self, position: int) -> str:
         """What a carried value is called."""
         out, initial = self.carry_outs[position], self.carry[position]
-        candidates = [self.finals[position], self.carry_vars[position], initial]
+        candidates = [self.carry_vars[position], self.finals[position], initial]
         if out not in self.carry_vars:  # else it is the name of another one
             candidates.insert(1, out)
         named = [c.name for c in candidates if isinstance(c, Var) and c.name not in (None, "_")]
-        return identifier(named[0] or "carry") if named else "carry"
+        if named:
+            return identifier(named[0] or "value")
+        return "value" if self.eqn.phase == "primal" else "value_bar"
 
     def _takes_over(self, position: int) -> bool:
         """Whether the body may write into the array of a carried value."""
@@ -294,128 +294,10 @@ class Loop:
         self.writer.owned.update(s.var for s in self.stacked if not s.is_list)
 
 
-class For(Loop):
-    """`for i in range(n):`, or over the rows of arrays."""
-
-    def __init__(self, primitive: WrittenLoop, scan: Scan, eqn: JaxprEqn, writer: Writer) -> None:
-        consts, carry, arrays = split_at(eqn.invars, scan.num_consts, scan.num_carry)
-        self.arrays = arrays
-        self.scan = scan
-        by_row = all(
-            offset is not None and same_size(offset, 0) for offset in primitive.offsets
-        ) and all(same_size(x.aval.shape[0], scan.length) for x in arrays)
-        super().__init__(primitive, eqn, writer, consts, carry)
-        self.by_number = not by_row or not arrays or any(not s.is_list for s in self.stacked)
-
-    def is_list(self, var: Var, made: Atom) -> bool:
-        scalar = made.aval.weak_type and not made.aval.shape
-        return scalar and not self.primitive.reverse and only_rows_are_read(var, self.writer)
-
-    def write(self) -> None:
-        """Write the loop."""
-        bases = [outer_expression(array, None, self.writer) for array in self.arrays]
-        if any(base.shape is not None for base in bases):
-            self.by_number = True
-        steps = self.steps()
-        constants = self.bind_constants()
-        self.start_carry([*constants, *[base.text for base in bases], steps])
-        if self.by_number:
-            number = self._number()
-            rows = self._rows_by_number(bases, number)
-            header = f"for {number} in {f'reversed({steps})' if self.primitive.reverse else steps}:"
-        else:
-            number, rows = None, []
-            header = self._over_rows(bases)
-        body = self.write_body(number, rows)
-        if number is not None and not any(number in words_of(s) for s in body):
-            header = header.replace(f"for {number} in ", "for _ in ", 1)
-        self.writer.statements.append(Block(header, body or [Line("pass")]))
-        self.finish()
-
-    def steps(self) -> str:
-        """What numbers the steps: `range(n)`."""
-        first, stride = self.primitive.first, self.primitive.stride
-        stop = _without_parentheses(self.scope.size(first + self.scan.length * stride).text)
-        if stride != 1:
-            return f"range({self.scope.size(first).text}, {stop}, {stride})"
-        if not same_size(first, 0):
-            return f"range({self.scope.size(first).text}, {stop})"
-        return f"range({stop})"
-
-    def number_of_rows(self, more: int) -> str:
-        return self.scope.size(self.scan.length + more).text
-
-    def _number(self) -> str:
-        """The variable that numbers the steps: as the user calls it, or i, j, k."""
-        own = [
-            var.name
-            for var, offset in zip(self.row_vars, self.primitive.offsets, strict=True)
-            if offset is None and var.name is not None
-        ]
-        var = Var(ShapedArray((), INT64))
-        users = {v.name for v in self.inner.definitions}
-        free = [letter for letter in "ijklm" if letter not in users]
-        hint = own[0] if own else self.scope.names.first_free(free, self.inner.is_dead)
-        name = self.inner.introduce(var, hint)
-        self.inner.pinned.add(var)
-        return name
-
-    def _rows_by_number(self, bases: Sequence[Expression], number: str) -> list[Statement]:
-        """Let the body read rows as `x[i]`; what is read more than once has a name."""
-        lines: list[Statement] = []
-        remaining = iter(zip(self.arrays, bases, strict=True))
-        for var, offset in zip(self.row_vars, self.primitive.offsets, strict=True):
-            if offset is None:
-                self.inner.bind(var, Expression(number))
-                continue
-            array, base = next(remaining)
-            row = _row(base, array, var, self.place(number, offset))
-            if self.inner.times_read(var) < 2 or row.text == base.text:
-                self.inner.bind(var, row)
-                self.inner.scope.hints[var] = self._row_hint(var, array)
-                continue
-            name = self._name_row(var, array)
-            if row.shape is not None:
-                self.inner.scope.shapes[var] = row.shape
-            lines.append(Line(f"{name} = {row.text}"))
-        return lines
-
-    def _name_row(self, var: Var, array: Atom) -> str:
-        def is_dead(other: Var) -> bool:
-            # A carried value that is kept as the step finds it is read after the row.
-            return all(s.made is not other for s in self.stacked) and self.inner.is_dead(other)
-
-        return self.scope.names.give(var, self._row_hint(var, array), is_dead)
-
-    def _row_hint(self, var: Var, array: Atom) -> str:
-        names = self.scope.names
-        called = names[array] if isinstance(array, Var) and array in names else None
-        return identifier(var.name) if var.name else _one_of(called)
-
-    def _over_rows(self, bases: Sequence[Expression]) -> str:
-        names = [
-            self._name_row(var, array)
-            for var, array in zip(self.row_vars, self.arrays, strict=True)
-        ]
-        texts = [base.text for base in bases]
-        if self.primitive.reverse:
-            texts = [f"reversed({text})" for text in texts]
-        rows = texts[0] if len(texts) == 1 else f"zip({', '.join(texts)})"
-        return f"for {', '.join(names)} in {rows}:"
-
-
-def _row(base: Expression, array: Atom, var: Var, place: str) -> Expression:
-    """A row of an array, whose text may be smaller than its type: it is broadcast."""
-    if base.shape is None:
-        return index(base, [place])
-    if len(base.shape) < array.aval.ndim:
-        row, shape = base, base.shape
-    else:
-        first = same_size(base.shape[0], array.aval.shape[0])
-        row, shape = index(base, [place if first else "0"]), base.shape[1:]
-    return Expression(
-        row.text, row.precedence, None if same_shape(shape, var.aval.shape) else shape
-    )
+def _may_be(name: str, out: Var) -> bool:
+    """Whether a step's result is called like the carried value at once: not if the user calls it
+    something else, and then assigns it."""
+    return out.name in (None, name) or out.name.endswith(("_bar", "_dot"))
 
 
 def only_rows_are_read(var: Var, writer: Writer) -> bool:
@@ -432,24 +314,6 @@ def only_rows_are_read(var: Var, writer: Writer) -> bool:
                 continue
         return False
     return True
-
-
-def _without_parentheses(length: str) -> str:
-    """The number of steps of a loop of unknown length, `(len(x_steps) - 1)`, as a bound."""
-    found = re.fullmatch(r"\((len\(\w+\)) - 1\)( \+ 1)?", length)
-    if found is None:
-        return length
-    return found[1] if found[2] else f"{found[1]} - 1"
-
-
-def _one_of(name: str | None) -> str:
-    """What a row of `xs` is called: `x`."""
-    if name is None:
-        return "row"
-    base = name.removesuffix("_steps")
-    if base == name and name.endswith("s") and len(name) > 1:
-        base = name[:-1]
-    return base if base != name else f"{name}_row"
 
 
 def words_in(texts: Sequence[str]) -> set[str]:

@@ -54,11 +54,11 @@ def is_transparent(eqn: JaxprEqn) -> bool:
     """Whether it is nothing to compute: a size, or what NumPy's broadcasting does by itself."""
     primitive = eqn.primitive
     if isinstance(primitive, ConvertElementType):
-        # From an integer that is written as a number in the program, or that a size is; or a truth
-        # value as the number of a branch.
-        operand = eqn.invars[0].aval
-        is_branch = operand.dtype.kind == "b" and primitive.new_dtype.name == "int32"
-        return (operand.weak_type or is_branch) and not operand.shape
+        # From an integer, to which NumPy does the same; or a truth value as the number of a branch.
+        operand, dtype = eqn.invars[0].aval, primitive.new_dtype
+        is_branch = operand.dtype.kind == "b" and dtype.name == "int32"
+        is_float = operand.dtype.kind == "i" and dtype.name == "float64"
+        return (operand.weak_type or is_branch or is_float) and not operand.shape
     return isinstance(primitive, (BroadcastInDim, DimAsValue, StopGradient))
 
 

@@ -156,7 +156,8 @@ class _Function:
         sizes += checking_order(arrays_in_order(description, self.arguments), description.function)
         sizes += checking_memory(*changed_arrays(description, self.arguments), description.function)
         used_names = {a.name for a in used} | self._mentioned(sizes)
-        return [*checks, *unpacking([a for a in self.arguments if a.name in used_names]), *sizes]
+        named = [a for a in self.arguments if a.name in used_names]
+        return [*checks, *unpacking(named, description.parameters), *sizes]
 
     def _sizes(
         self, used: Sequence[Argument], minimum: dict[str, int], expected: str, checked: bool

@@ -23,6 +23,7 @@ _WORDS = {
     "and": "both",
     "broadcast_in_dim": "repeated",
     "concatenate": "joined",
+    "cond": "chosen",
     "convert_element_type": "converted",
     "cumsum": "running_sum",
     "cholesky": "factor",
@@ -37,7 +38,7 @@ _WORDS = {
     "eigvalsh": "eigenvalues",
     "eq": "equal",
     "erf": "erf",
-    "gather": "items",
+    "gather": "row",
     "ge": "at_least",
     "gt": "above",
     "integer_pow": "power",
@@ -65,6 +66,8 @@ _WORDS = {
     "rem": "remainder",
     "reshape": "reshaped",
     "rev": "flipped",
+    "scatter": "updated",
+    "scatter-add": "added",
     "select_n": "chosen",
     "slice": "part",
     "solve": "solution",
@@ -86,6 +89,10 @@ _RESULTS = {
     "svd": ("u", "s", "vh"),
 }
 """What the results of a primitive that has several are called."""
+
+
+LONGEST_FACTOR = 10
+"""The longest name, and one more, that stands in the name of a product of two: `frequency_t`."""
 
 
 class Names:
@@ -151,7 +158,10 @@ class Names:
         """The name for a new value: `hint` if no value that is still needed has it."""
         for name in (hint, f"{hint}_{self._count.get(hint)}"):
             holder = self._holder.get(name)
-            if holder is not None and is_dead(holder) and name not in self._pinned:
+            # A name that says no more than the operation does not stand for a number, then for an
+            # array; one of the user's does what it does there.
+            alike = holder is not None and (var.name or holder.aval.ndim == var.aval.ndim)
+            if holder and alike and is_dead(holder) and name not in self._pinned:
                 break
         else:
             name = self._unused(hint)
@@ -164,6 +174,12 @@ class Names:
             self._count[hint] = self._count.get(hint, 0) + 1
             name = f"{hint}_{self._count[hint]}"
         return name
+
+
+def _are_user_s(eqn: JaxprEqn, *names: str) -> bool:
+    """Whether the operands have short names of the user's."""
+    named = all(isinstance(atom, Var) and atom.name is not None for atom in eqn.invars)
+    return named and all(len(name) < LONGEST_FACTOR for name in names)
 
 
 def result_name(eqn: JaxprEqn, var: Var) -> str | None:
@@ -183,10 +199,21 @@ def describe(
     word = _WORDS.get(eqn.primitive.name, eqn.primitive.name.replace("-", "_"))
     if function is not None:
         word = _WORDS.get(function, function)
-    if eqn.phase == "cotangent":
-        return f"{word}_bar"
-    if is_tangent:
-        return f"{word}_dot"
-    if len(operands) == 1 and operands[0] is not None:
-        return f"{word}_{operands[0]}"
-    return word
+    if eqn.outvars[0].aval.dtype.kind in "fc":
+        if eqn.phase == "cotangent":
+            return f"{word}_bar"
+        if is_tangent:
+            return f"{word}_dot"
+    match eqn.primitive.name, operands:
+        case _, (str(x),):
+            return f"{word}_{x}"
+        case "gather", (str(x), str(i)) if not eqn.invars[1].aval.shape:
+            return f"{x}_{i}"
+        case "mul", (str(x), str(y)) if x != y and _are_user_s(eqn, x, y):
+            return f"{x}_{y}"
+        case "gather", _ if not eqn.outvars[0].aval.shape:
+            return "element"
+        case "gather", _ if any(index.aval.shape for index in eqn.invars[1:]):
+            return "rows"
+        case _:
+            return word

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from s2s.ir.dims import Shape, Size, same_size
 from s2s.ir.jaxpr import Atom, JaxprEqn, Var
+from s2s.primitive import Precedence
 from s2s.primitives.arithmetic import Neg
 from s2s.primitives.core import BroadcastInDim
 from s2s.primitives.dynamic import DynamicUpdateSlice
@@ -48,7 +49,7 @@ class Placement:
         value = self.value
         if self.within:
             name = f"{name}[{self.within}]"
-        if operator and is_negative(value):
+        if operator and is_negative(value) and value.precedence is not Precedence.SUM:
             operator, value = ("-" if operator == "+" else "+"), without_sign(value)
         if operator and self.repeats:
             function = "np.add.at" if operator == "+" else "np.subtract.at"

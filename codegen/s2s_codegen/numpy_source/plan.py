@@ -12,12 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
-from s2s.primitives.arithmetic import Add, Neg, Sub
+from s2s.primitives.arithmetic import Add, Max, Neg, Sub
 from s2s.primitives.core import BroadcastInDim
 from s2s.primitives.dynamic import DynamicSlice
 from s2s.primitives.families import AddAny
 from s2s.primitives.indexing import Gather
+from s2s.primitives.joining import Stack
 from s2s.primitives.layout import Slice, Squeeze
+from s2s_codegen.numpy_source.elements import together
 from s2s_codegen.numpy_source.memory import (
     adds_into_zeros,
     is_basic_view,
@@ -42,6 +44,8 @@ class Plan:
     """The statements of one jaxpr, and what is known about its variables."""
 
     statements: list[Placed] = field(default_factory=list[Placed])
+    taken_apart: dict[int, int] = field(default_factory=dict[int, int])
+    """Where statements take all elements of an array, and how many they are."""
     inlined: dict[Var, JaxprEqn] = field(default_factory=dict[Var, JaxprEqn])
     """The equations that are written where their results are read."""
     last_use: dict[Var, int] = field(default_factory=dict[Var, int])
@@ -95,7 +99,9 @@ def plan(jaxpr: Jaxpr, placed: Sequence[Placed], own: Iterable[Var] = ()) -> Pla
     inlined = _candidates(jaxpr, placed, _Overwritten(jaxpr, placed, own))
     _keep_lines_short(placed, inlined)
     made = Plan(inlined=inlined)
-    made.statements = [p for p in placed if not _is_inlined(p.eqn, inlined)]
+    made.statements, made.taken_apart = together(
+        [p for p in placed if not _is_inlined(p.eqn, inlined)], inlined
+    )
     _find_last_uses(jaxpr, made)
     _find_copied(placed, made)
     _find_storage(placed, made)
@@ -217,10 +223,10 @@ def _is_written_anywhere(eqn: JaxprEqn) -> bool:
 
 
 def _is_neighbour(eqn: JaxprEqn) -> bool:
-    """Whether this is `i + 1` of an integer."""
+    """Whether this is `i + 1`, or `max(n, 0)`, of an integer."""
     aval = eqn.outvars[0].aval
     is_integer = not aval.shape and aval.dtype.kind in "iu"
-    is_sum = isinstance(eqn.primitive, (Add, Sub))
+    is_sum = isinstance(eqn.primitive, (Add, Max, Sub))
     return is_integer and is_sum and isinstance(eqn.invars[1], Literal)
 
 
@@ -275,12 +281,15 @@ def _keep_lines_short(placed: Sequence[Placed], inlined: dict[Var, JaxprEqn]) ->
     for p in placed:
         eqn = p.eqn
         parts = [var for var in _variables(eqn.invars) if var in inlined]
-        total = _own_length(eqn) + sum(
+        lengths = [
             length[atom]
             if not isinstance(atom, Literal) and atom in inlined
             else _name_length(atom)
             for atom in eqn.invars
-        )
+        ]
+        # The items of a list may each have a line.
+        is_list = isinstance(eqn.primitive, Stack)
+        total = max(lengths) if is_list else _own_length(eqn) + sum(lengths)
         limit = LONGEST_PRIMAL if eqn.phase == "primal" else LONGEST_DERIVATIVE
         while total > limit:
             parts = [var for var in parts if var in inlined and not is_transparent(inlined[var])]
@@ -302,7 +311,10 @@ def _own_length(eqn: JaxprEqn) -> int:
 def _name_length(atom: Atom) -> int:
     if isinstance(atom, Literal):
         return len(str(atom.value))
-    return len(atom.name) if atom.name is not None else 10
+    if atom.name is not None:
+        return len(atom.name)
+    is_index = not atom.aval.shape and atom.aval.dtype.kind in "iu"
+    return 1 if is_index else 10
 
 
 def _find_last_uses(jaxpr: Jaxpr, made: Plan) -> None:

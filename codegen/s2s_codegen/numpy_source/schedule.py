@@ -6,11 +6,13 @@ user gave no name (`1 - h**2`, a term of the returned expression) go to where th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from s2s.ir.jaxpr import Jaxpr, JaxprEqn, Literal, Source, Var
+from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Source, Var
 from s2s.passes.bound_dimensions import reads_of
+from s2s.primitives.families import Elementwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,39 @@ class Lines:
 
 def schedule(jaxpr: Jaxpr, lines: Lines) -> list[Placed]:
     """The equations in the order in which they are written: the forward part, then the backward."""
-    return _with_lines(_in_order(jaxpr, lines))
+    return _with_lines(_near_readers(_in_order(jaxpr, lines)))
+
+
+def _near_readers(placed: list[Placed]) -> list[Placed]:
+    """The equations, with an operation of the user's that a derivative needed earlier, and needs no
+    more, back at the one line that reads it."""
+    readers: dict[Atom, list[int]] = {}
+    for number, p in enumerate(placed):
+        for atom in p.eqn.invars:
+            readers.setdefault(atom, []).append(number)
+    moved: dict[int, list[int]] = {}
+    on_line = Counter(p.line for p in placed)
+    for number, p in enumerate(placed):
+        eqn = p.eqn
+        if eqn.phase != "primal" or p.backward or not isinstance(eqn.primitive, Elementwise):
+            continue
+        found = readers.get(eqn.outvars[0], [])
+        if len(found) != 1 or eqn.outvars[0].name is not None:
+            continue
+        reader = placed[found[0]]
+        elsewhere = reader.line != p.line and reader.eqn.phase == "primal" and not reader.backward
+        if elsewhere and on_line[p.line] > 1:  # a line keeps its last statement
+            on_line[p.line] -= 1
+            moved.setdefault(found[0], []).append(number)
+    gone = {number for numbers in moved.values() for number in numbers}
+
+    def with_moved(number: int) -> Iterator[Placed]:
+        for other in moved.get(number, ()):
+            for p in with_moved(other):
+                yield Placed(p.eqn, placed[number].line, p.backward)
+        yield placed[number]
+
+    return [p for number in range(len(placed)) if number not in gone for p in with_moved(number)]
 
 
 def _with_lines(placed: list[Placed]) -> list[Placed]:

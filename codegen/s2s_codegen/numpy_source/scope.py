@@ -14,6 +14,7 @@ from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Precedence, Primitive
 from s2s.primitives.core import ConvertElementType
 from s2s.primitives.creation import Iota
+from s2s.primitives.joining import Stack
 from s2s.primitives.logic import Eq
 from s2s_codegen.numpy_source.constants import Constants
 from s2s_codegen.numpy_source.expression import (
@@ -87,6 +88,8 @@ class Scope:
         """The shapes of variables that are smaller than their types say, to be broadcast."""
         self.lists: set[Var] = set()
         """The stacked values that are lists of Python's, not arrays."""
+        self.without_axes: set[Var] = set()
+        """The values of rank 0 that may be arrays, not numbers."""
         self.hints: dict[Var, str] = {}
         """What variables without a name of the user's may be called."""
         self.undefined: set[Var] = set()
@@ -112,7 +115,7 @@ class Scope:
         return spell(eqn.primitive, eqn, self)
 
     def operands(self, eqn: JaxprEqn) -> list[Expression]:
-        """The expressions of the operands of an elementwise operation.
+        """The expressions of the operands of an elementwise operation, or of numbers stacked.
 
         They may be smaller than their types say, and of another element type where NumPy's
         promotion gives the result the right one.
@@ -129,7 +132,8 @@ class Scope:
                 dtype, _ = promote(*[(atom.aval.dtype, atom.aval.weak_type) for atom in bare])
                 # Python's quotients and powers of floats raise where NumPy's give inf or nan.
                 floats = all(a.aval.weak_type and a.aval.dtype.kind == "f" for a in bare)
-                if dtype == atoms[-1].aval.dtype and not (floats and len(bare) > 1):
+                may_raise = floats and len(bare) > 1 and not isinstance(eqn.primitive, Stack)
+                if dtype == atoms[-1].aval.dtype and not may_raise:
                     atoms = bare
         return [self.expression(atom) for atom in atoms]
 
@@ -143,6 +147,21 @@ class Scope:
         if eqn is None or not isinstance(eqn.primitive, ConvertElementType):
             return atom
         return atom if self.is_identity_matrix(eqn) else eqn.invars[0]
+
+    def plain_number(self, atom: Atom) -> Atom:
+        """The Python number that is converted to a NumPy one of the same kind, or the atom."""
+        bare = self._without_conversion(atom)
+        same = bare.aval.dtype == atom.aval.dtype and not atom.aval.shape
+        return bare if same and bare.aval.weak_type else atom
+
+    def plain_conversion(self, eqn: JaxprEqn) -> Expression | None:
+        """The number that an equation makes Python's of NumPy's, or NumPy's of Python's, if so."""
+        if not isinstance(eqn.primitive, ConvertElementType):
+            return None
+        (number,), (var,) = eqn.invars, eqn.outvars
+        same = number.aval.dtype == var.aval.dtype == np.float64
+        is_number = not number.aval.shape and number not in self.without_axes
+        return self.expression(number) if same and is_number else None
 
     def is_identity_matrix(self, eqn: JaxprEqn) -> bool:
         """Whether an equation converts the comparison of the numbers of rows and of columns."""

@@ -10,7 +10,6 @@ from s2s.primitives.families import AddAny
 from s2s_codegen.numpy_source.expression import (
     Expression,
     binary,
-    is_negative,
     method,
     negative,
     without_sign,
@@ -19,6 +18,7 @@ from s2s_codegen.numpy_source.memory import is_owned, writes_into
 from s2s_codegen.numpy_source.placing import Placement, placement
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.dispatch import joint_shape
+from s2s_codegen.numpy_source.spell.elementwise import may_be_subtracted
 from s2s_codegen.numpy_source.statements import Line, words_of
 from s2s_codegen.numpy_source.write import Writer, write
 
@@ -36,21 +36,23 @@ def write_sum(primitive: Add | AddAny | Sub, eqn: JaxprEqn, writer: Writer) -> N
     (var,) = eqn.outvars
     x, y = eqn.invars
     operator = "-" if isinstance(primitive, Sub) else "+"
-    pairs = ((x, y), (y, x)) if operator == "+" else ((x, y),)
+    first, second = writer.scope.operands(eqn)
+    pairs = ((x, second), (y, first)) if operator == "+" else ((x, second),)
     if eqn.phase != "primal" or (eqn.source and f" {operator}= " in eqn.source.text):
         for old, term in pairs:
             if isinstance(old, Var) and writer.may_be_overwritten(old, var):
-                _accumulate(writer, old, var, operator, writer.scope.expression(term))
+                _accumulate(writer, old, eqn, operator, term)
                 return
     writer.assign(eqn, writer.scope.spell(eqn))
 
 
-def _accumulate(writer: Writer, old: Var, var: Var, operator: str, term: Expression) -> None:
+def _accumulate(writer: Writer, old: Var, eqn: JaxprEqn, operator: str, term: Expression) -> None:
     """`x_bar += term`: the new value takes the old one's name, and its array."""
     name = writer.scope.names[old]
+    (var,) = eqn.outvars
     writer.scope.names.hold(var, name)
     writer.hand_on(old, var)
-    if is_negative(term):
+    if may_be_subtracted(term, eqn):
         operator, term = _opposite(operator), without_sign(term)
     writer.line(f"{name} {operator}= {term.text}")
 

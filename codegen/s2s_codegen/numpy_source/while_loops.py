@@ -9,11 +9,14 @@ from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, JaxprEqn, ShapedArray, Var
+from s2s.primitives.arithmetic import Max
 from s2s.primitives.counts import BindDimension
 from s2s_codegen.numpy_source.blocks import InnerWriter, outer_expression
 from s2s_codegen.numpy_source.breaks import with_break
 from s2s_codegen.numpy_source.expression import Expression, dtype_name
-from s2s_codegen.numpy_source.loops import For, Loop, Stacked, only_rows_are_read, words_in
+from s2s_codegen.numpy_source.for_loops import For
+from s2s_codegen.numpy_source.loops import Loop, Stacked, only_rows_are_read, words_in
+from s2s_codegen.numpy_source.memory import is_zero
 from s2s_codegen.numpy_source.statements import Block, Line, Statement
 from s2s_codegen.numpy_source.write import Writer, write
 from s2s_codegen.numpy_source.written_loop import WrittenLoop
@@ -32,10 +35,16 @@ def write_loop(primitive: WrittenLoop, eqn: JaxprEqn, writer: Writer) -> None:
 @write.register
 def write_bound_dimension(primitive: BindDimension, eqn: JaxprEqn, writer: Writer) -> None:
     """Let a size be called what its value is called."""
-    count = outer_expression(eqn.invars[0], "steps", writer)
+    (number,) = eqn.invars
+    made = writer.scope.definition(number)
+    if made is not None and isinstance(made.primitive, Max) and is_zero(made.invars[1]):
+        length = writer.scope.whole(writer.scope.plain_number(made.invars[0]))
+        count = Expression(f"max({length.text}, 0)")
+    else:
+        count = outer_expression(number, "steps", writer)
     writer.scope.names.alias(eqn.outvars[0], count.text)
-    if count.text.isidentifier():
-        writer.scope.names.hold(None, count.text)
+    for word in words_in([count.text]):
+        writer.scope.names.hold(None, word)
     writer.scope.size_names[str(primitive.steps)] = count.text
 
 

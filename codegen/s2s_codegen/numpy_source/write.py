@@ -17,6 +17,7 @@ from s2s.primitives.families import Unary
 from s2s.primitives.indexing import Scatter
 from s2s.primitives.layout import Pad
 from s2s.primitives.updates import UpdateSlice
+from s2s_codegen.numpy_source.elements import element
 from s2s_codegen.numpy_source.expression import (
     Expression,
     method,
@@ -24,6 +25,7 @@ from s2s_codegen.numpy_source.expression import (
 from s2s_codegen.numpy_source.loop_forms import with_written_loops
 from s2s_codegen.numpy_source.memory import is_basic_view, is_owned
 from s2s_codegen.numpy_source.name import Names, describe, result_name
+from s2s_codegen.numpy_source.numbers import arrays_without_axes
 from s2s_codegen.numpy_source.overwriting import overwritten_base, with_reads_first
 from s2s_codegen.numpy_source.placing import new_array, placement
 from s2s_codegen.numpy_source.plan import plan
@@ -32,6 +34,7 @@ from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.sharing import origins
 from s2s_codegen.numpy_source.statements import BLANK, Comment, Line, Statement
 
+_COMPOSITE = re.compile(r"np\.(?:linalg\.)?(mean|norm|std)\((?:([a-z]\w{,9})\))?")
 BACKWARD = "Backward, from the return value to the arguments."
 
 
@@ -43,6 +46,8 @@ class Writer:
 
     def __init__(self, jaxpr: Jaxpr, scope: Scope, changed: Sequence[Var] = ()) -> None:
         """`changed` are the inputs that the function is to change in place."""
+        if not self.is_inner:
+            scope.without_axes = arrays_without_axes(jaxpr)
         jaxpr = with_written_loops(jaxpr)
         self.jaxpr = jaxpr
         self.scope = scope
@@ -74,6 +79,7 @@ class Writer:
     def write(self) -> list[Statement]:
         """The statements that compute the results."""
         previous: Placed | None = None
+        taken = 0
         for position, placed in enumerate(self.scope.plan.statements):
             self.position = position
             enters = placed.backward and not (previous and previous.backward)
@@ -82,13 +88,37 @@ class Writer:
             if enters and previous is not None:
                 self.statements += [BLANK, Comment(BACKWARD)]
             above = previous.line if previous is not None else self.line_above
+            if not self.left_out.isdisjoint(placed.eqn.outvars):
+                continue
             if placed.line is not None and (enters or placed.line != above):
                 self.statements.append(Comment(line_comment(placed.line)))
             self.current_line = placed.line
             previous = placed
-            if self.left_out.isdisjoint(placed.eqn.outvars):
+            count = self.scope.plan.taken_apart.get(position)
+            if count is not None and self._take_apart(position, count):
+                taken = position + count
+            if position >= taken:
                 write(placed.eqn.primitive, placed.eqn, self)
         return self.statements
+
+    def _take_apart(self, position: int, count: int) -> bool:
+        """Write `a, b = x` for the statements from `position` on, if that is right."""
+        statements = self.scope.plan.statements
+        eqns = [p.eqn for p in statements[position : position + count]]
+        variables = [eqn.outvars[0] for eqn in eqns]
+        found = element(eqns[0], self.scope.plan.inlined)
+        assert found is not None
+        array = self.scope.expression(found.array)
+        if found.array in self.scope.shapes or not array.text.isidentifier():
+            return False
+        if not self.scope.plan.copied.isdisjoint(variables) or not self.left_out.isdisjoint(
+            variables
+        ):
+            return False
+        give = self.scope.names.give
+        names = [give(eqn.outvars[0], self.hint(eqn, eqn.outvars[0]), self.is_dead) for eqn in eqns]
+        self.line(f"{', '.join(names)} = {array.text}{'.T' if found.axis else ''}")
+        return True
 
     def line(self, text: str) -> None:
         """Append a simple statement."""
@@ -128,6 +158,9 @@ class Writer:
         """What a result is called after what computes it."""
         if isinstance(eqn.primitive, ConvertElementType) and self.scope.is_identity_matrix(eqn):
             return "identity"
+        taken = element(eqn, self.scope.plan.inlined)
+        if taken is not None and taken.array in self.scope.names and eqn.phase == "primal":
+            return f"{self.scope.names[taken.array]}_{taken.place}"
         base = overwritten_base(eqn)
         if base is not None and base in self.scope.names:
             return self.scope.names[base]
@@ -157,7 +190,14 @@ class Writer:
     def assign(self, eqn: JaxprEqn, expression: Expression) -> None:
         """Write `name = expression` for the one result of an equation."""
         (var,) = eqn.outvars
+        if self.is_inner and var in self.results:
+            # What a branch or a step leaves is a Python number as often as one of NumPy's.
+            expression = self.scope.plain_conversion(eqn) or expression
         hint = self.hint(eqn, var)
+        if var.name is None and var not in self.results and eqn.phase == "primal":
+            # What NumPy has a word for is several equations: `np.mean(x)`, `np.linalg.norm(x)`.
+            composite = _COMPOSITE.match(expression.text)
+            hint = "_".join(filter(None, composite.groups())) if composite else hint
         if isinstance(eqn.primitive, BroadcastInDim) and not expression.shape:
             # A statement of its own: it is a result, or the user gave it a name.
             like = self.scope.like(var, hint)
@@ -197,10 +237,13 @@ class Writer:
         plan = self.scope.plan
         if isinstance(atom, Literal) or atom in plan.inlined or atom in self.scope.shapes:
             return False
-        if atom not in self.scope.names or atom.aval != var.aval or not self.is_dead(atom):
+        if atom not in self.scope.names or not self.is_dead(atom):
             return False
-        if atom.aval.weak_type:
-            return True  # Python numbers are not changed but replaced
+        is_number = not atom.aval.shape and atom not in self.scope.without_axes
+        if is_number and not var.aval.shape:
+            return True  # numbers are not changed but replaced
+        if atom.aval != var.aval:
+            return False
         return self.owns(atom) and plan.needed_until(atom) <= self.position
 
     def hand_on(self, old: Var, new: Var) -> None:
@@ -339,9 +382,12 @@ def _as_new_array(atom: Atom, scope: Scope) -> Expression:
 
 
 def _linear(jaxpr: Jaxpr) -> set[Var]:
-    """The variables that are tangents: those that depend on an input called `x_dot`."""
+    """The variables that are tangents: those called `x_dot`, and those that depend on one."""
     found = {var for var in jaxpr.invars if var.name is not None and var.name.endswith("_dot")}
     for eqn in jaxpr.eqns:
+        found.update(
+            var for var in eqn.outvars if var.name is not None and var.name.endswith("_dot")
+        )
         if eqn.phase == "tangent" and not found.isdisjoint(
             atom for atom in eqn.invars if not isinstance(atom, Literal)
         ):

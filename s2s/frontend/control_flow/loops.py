@@ -27,7 +27,7 @@ Block = Callable[[], End]
 Body = Callable[[Any], End]
 
 SHORT = 4
-"""A loop of up to this many steps on scalars is written out."""
+"""A loop of up to this many steps on scalars is written out, if a step has no branches."""
 
 
 class Unrolled:
@@ -117,7 +117,7 @@ def _of_known_length(items: Items, body: Body, names: Sequence[str], own: Sequen
         builder.source = source
         if trial.failed:
             return _run(iter(remaining), body)
-        if items.length - first <= SHORT and trial.is_of_scalars:
+        if items.length - first <= SHORT and trial.is_of_scalars and not trial.has_bodies:
             return _steps_or_loop(remaining, body, names, own)
         return _loop_or_steps(remaining, body, names, own)
     return None
@@ -337,6 +337,8 @@ class _Trial:
         self.failed = False
         self.is_of_scalars = False
         """Whether all that was assigned are scalars."""
+        self.has_bodies = False
+        """Whether there are branches or loops in it that values decide."""
 
     def run(self, block: Block) -> End:
         with self.recording.active():
@@ -344,6 +346,8 @@ class _Trial:
             try:
                 outcome = block()
                 self.is_of_scalars = _are_scalars(self.recording)
+                eqns = self.builder.eqns[self.mark :]
+                self.has_bodies = any(eqn.primitive.jaxprs for eqn in eqns)
             except Exception:
                 self.failed = True
                 return None

@@ -58,7 +58,9 @@ def test_what_follows_a_minus_sign() -> None:
     assert is_negative(negative(binary("*", A, B)))
     assert without_sign(negative(binary("*", A, B))).text == "a * b"
     assert without_sign(negative(A)).precedence < Precedence.ATOM
-    assert not is_negative(binary("-", negative(A), B))
+    assert without_sign(binary("-", negative(A), B)).text == "a + b"
+    assert without_sign(binary("+", negative(A), B)).text == "a - b"
+    assert not is_negative(binary("-", negative(binary("**", A, B)), B))
     assert not is_negative(Expression("-a @ b", Precedence.PRODUCT))
 
 

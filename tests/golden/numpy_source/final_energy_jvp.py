@@ -73,11 +73,11 @@ def final_energy_jvp(
     speed = speed - ratio * sin_angle
     speed_dot -= sum_dot
     # pendulum.py:14: return 0.5 * (length * speed) ** 2 + gravity * length * (1.0 - math.cos(angle))
-    product = length * speed
-    product_1 = 9.81 * length
+    length_speed = length * speed
+    product = 9.81 * length
     difference = 1.0 - cos_angle
-    sum_dot = 9.81 * length_dot * difference + product_1 * angle_dot * sin_angle
-    value = 0.5 * product**2 + product_1 * difference
-    value_dot = product * (length_dot * speed + length * speed_dot) + sum_dot
+    sum_dot = 9.81 * length_dot * difference + product * angle_dot * sin_angle
+    value = 0.5 * length_speed**2 + product * difference
+    value_dot = length_speed * (length_dot * speed + length * speed_dot) + sum_dot
 
     return value, value_dot

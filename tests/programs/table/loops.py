@@ -248,3 +248,60 @@ def result_before_break(a: float) -> float:
                 result = -x
             break
     return result
+
+
+def gaps(x):
+    """
+    >>> gaps(np.array([0.1, 0.4, 0.9, 1.7]))
+    >>> gaps(np.array([0.2, 0.5, 0.7, 1.9]))
+    """
+    n = len(x)
+    total = 0.0
+    for i in range(n):
+        for j in range(i + 1, n):
+            d = x[j] - x[i]
+            total += d * d + 1.0 / d
+    return total
+
+
+def filtered(h, x):
+    """
+    >>> filtered(np.array([0.2, 0.5]), np.array([1.0, 2.0, 0.5, -1.0]))
+    >>> filtered(np.array([0.3, -0.5]), np.array([0.4, 1.0, 0.2, -0.7]))
+    """
+    n = len(x)
+    out = np.zeros(n)
+    for i in range(n):
+        acc = 0.0
+        for j in range(len(h)):
+            if i - j >= 0:
+                acc += h[j] * x[i - j]
+        out[i] = acc
+    return np.mean(out**2)
+
+
+def path_average(s0, drift, noise):
+    """
+    >>> path_average(1.5, 0.1, np.array([0.1, -0.5, 0.3, 0.9, 0.2]))
+    >>> path_average(0.7, 0.2, np.array([0.4, 0.5, -0.3, 0.1, 0.6]))
+    """
+    path = [s0]
+    s = s0
+    for z in noise:
+        s = s * (1.0 + drift + 0.2 * z)
+        path.append(s)
+    return np.mean(np.array(path))
+
+
+def penalised(theta, t, y):
+    """
+    >>> penalised(np.array([1.2, -0.3, 2.0]), np.linspace(0.1, 1.0, 4), np.ones(4))
+    >>> penalised(np.array([-0.6, 0.4, 1.0]), np.linspace(0.2, 0.9, 4), np.zeros(4))
+    """
+    amplitude, decay, frequency = theta
+    model = amplitude * np.exp(-decay * t) * np.cos(frequency * t)
+    loss = np.sum((model - y) ** 2)
+    for p in theta:
+        if p < 0.0:
+            loss = loss + 10.0 * p**2
+    return loss

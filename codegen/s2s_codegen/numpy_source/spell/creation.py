@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from s2s.ir.jaxpr import JaxprEqn
-from s2s.primitives.creation import DimAsValue, Iota
+from s2s.ir.jaxpr import JaxprEqn, Literal, ShapedArray
+from s2s.primitives.creation import DimAsValue, Empty, Iota
 from s2s.primitives.spacing import Linspace
 from s2s_codegen.numpy_source.expression import Expression, call, dtype_name, index
-from s2s_codegen.numpy_source.scope import Scope
+from s2s_codegen.numpy_source.scope import Scope, literal
 from s2s_codegen.numpy_source.spell.dispatch import spell
 
 
@@ -22,6 +22,14 @@ def spell_iota(primitive: Iota, eqn: JaxprEqn, scope: Scope) -> Expression:
     if behind:
         row = index(row, [":", *["None"] * behind])
     return Expression(row.text, row.precedence, (size, *[1] * behind))
+
+
+@spell.register
+def spell_empty(primitive: Empty, eqn: JaxprEqn, scope: Scope) -> Expression:
+    """Zeros: a value that nothing reads must be there where another branch gives one."""
+    aval = eqn.outvars[0].aval
+    number = literal(Literal(aval.dtype.type(0), ShapedArray((), aval.dtype)))
+    return scope.filled(number, aval) if aval.shape else number
 
 
 @spell.register

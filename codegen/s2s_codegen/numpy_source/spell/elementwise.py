@@ -55,7 +55,7 @@ def _combine(operator: str, eqn: JaxprEqn, x: Expression, y: Expression) -> Expr
 @spell.register(AddAny)
 def spell_sum(primitive: Add | AddAny, eqn: JaxprEqn, scope: Scope) -> Expression:
     x, y = scope.operands(eqn)
-    if is_negative(y):
+    if may_be_subtracted(y, eqn):
         return _combine("-", eqn, x, without_sign(y))
     if eqn.phase != "primal" and is_negative(x):
         swapped = _combine("-", eqn, y, without_sign(x))
@@ -68,7 +68,15 @@ def spell_sum(primitive: Add | AddAny, eqn: JaxprEqn, scope: Scope) -> Expressio
 @spell.register
 def spell_difference(primitive: Sub, eqn: JaxprEqn, scope: Scope) -> Expression:
     x, y = scope.operands(eqn)
-    return _combine("+", eqn, x, without_sign(y)) if is_negative(y) else _combine("-", eqn, x, y)
+    if may_be_subtracted(y, eqn):
+        return _combine("+", eqn, x, without_sign(y))
+    return _combine("-", eqn, x, y)
+
+
+def may_be_subtracted(y: Expression, eqn: JaxprEqn) -> bool:
+    """Whether `x + y` is `x - (-y)`, to the last bit where the user computes it: the opposite of a
+    sum that is zero is zero again."""
+    return is_negative(y) and (eqn.phase != "primal" or y.precedence is not Precedence.SUM)
 
 
 @spell.register

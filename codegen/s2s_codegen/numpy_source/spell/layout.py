@@ -8,6 +8,7 @@ from s2s.ir.dims import Dim, Shape, Size, same_size
 from s2s.ir.jaxpr import JaxprEqn
 from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape, Transpose
 from s2s.primitives.identity import Copy
+from s2s.primitives.joining import Stack
 from s2s.primitives.layout import Rev, Slice, Squeeze
 from s2s_codegen.numpy_source.expression import (
     Expression,
@@ -175,6 +176,36 @@ def position_text(scope: Scope, place: Size, size: Size) -> str:
 
 
 @spell.register
+def spell_stack(primitive: Stack, eqn: JaxprEqn, scope: Scope) -> Expression:
+    """`np.array([a, b])` of numbers, rows of them and so on; `np.stack([x, y])` of arrays."""
+    aval = eqn.outvars[0].aval
+    items = _items(eqn, scope)
+    if items is None:
+        axis = [f"axis={primitive.axis}"] if primitive.axis else []
+        rows = ", ".join(scope.whole(atom).text for atom in eqn.invars)
+        return call("np.stack", f"[{rows}]", *axis)
+    usual = aval.dtype.name in ("float64", "int64", "bool")
+    return call("np.array", items, *([] if usual else [f"dtype={dtype_name(aval.dtype)}"]))
+
+
+def _items(eqn: JaxprEqn, scope: Scope) -> str | None:
+    """The list that an array of numbers is made of; None if it is made of arrays."""
+    assert isinstance(eqn.primitive, Stack)
+    if not eqn.invars[0].aval.shape:
+        return f"[{', '.join(x.text for x in scope.operands(eqn))}]"
+    if eqn.primitive.axis:
+        return None
+    rows: list[str] = []
+    for atom in eqn.invars:
+        inner = scope.definition(atom)
+        items = _items(inner, scope) if inner and isinstance(inner.primitive, Stack) else None
+        if items is None:
+            return None
+        rows.append(items)
+    return f"[{', '.join(rows)}]"
+
+
+@spell.register
 def spell_conversion(primitive: ConvertElementType, eqn: JaxprEqn, scope: Scope) -> Expression:
     old, new = eqn.invars[0].aval, eqn.outvars[0].aval
     name = dtype_name(new.dtype)
@@ -182,6 +213,11 @@ def spell_conversion(primitive: ConvertElementType, eqn: JaxprEqn, scope: Scope)
         dtype = [] if new.dtype == np.float64 else [f"dtype={name}"]
         return call("np.eye", scope.size(new.shape[0]), *dtype)
     x = scope.expression(eqn.invars[0])
+    if new.weak_type and eqn.phase != "primal":
+        # A derivative may be NumPy's number, which is a float too.
+        number = scope.plain_conversion(eqn)
+        if number is not None:
+            return number
     if new.weak_type:
         return Expression(f"{name}({x.text})", shape=())
     if not old.shape or x.shape == ():

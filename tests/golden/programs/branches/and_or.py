@@ -9,7 +9,7 @@ Needs the Python standard library only.
 
 
 
-def and_or_value_and_grad(x: float, y: float):
+def and_or_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `and_or`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,31 +17,27 @@ def and_or_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (x_bar, y_bar): float64[], float64[]
+        (x_bar, y_bar): floats
     """
     # branches.py:63: if (x > 0.2 and 1.0 / x > y) or not y < 0.5:
     above = x > 0.2
     if above:
-        cond = 1.0 / x > y
-    else:
-        cond = above
-    either = cond | (not y < 0.5)
+        above = 1.0 / x > y
+    either = above | (not y < 0.5)
     if either:
         # branches.py:64: return x * y * y
-        cond = x * y
-        value = cond * y
+        product = x * y
+        value = product * y
     else:
         # branches.py:65: return x + y
         value = x + y
-        # branches.py:63: if (x > 0.2 and 1.0 / x > y) or not y < 0.5:
 
     # Backward, from the return value to the arguments.
     # branches.py:63: if (x > 0.2 and 1.0 / x > y) or not y < 0.5:
     if either:
         # branches.py:64: return x * y * y
-        cond += x * y
+        y_bar = product + x * y
         x_bar = y * y
-        y_bar = cond
     else:
         x_bar = 1.0
         y_bar = 1.0
@@ -49,4 +45,4 @@ def and_or_value_and_grad(x: float, y: float):
     return value, (x_bar, y_bar)
 
 
-# s2s digest: f7a2ab5363b01d16
+# s2s digest: a31fc20dca683b55

@@ -9,7 +9,9 @@ Needs the Python standard library only.
 
 
 
-def branch_in_list_value_and_grad(x: float, y: float):
+def branch_in_list_value_and_grad(
+    x: float, y: float
+) -> tuple[float, tuple[float, float]]:
     """Value of `branch_in_list`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,7 +19,7 @@ def branch_in_list_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (x_bar, y_bar): float, float64[]
+        (x_bar, y_bar): floats
     """
     # branches.py:161: if x > y:
     above = x > y
@@ -47,4 +49,4 @@ def branch_in_list_value_and_grad(x: float, y: float):
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 1c5e79a93401f6d1
+# s2s digest: e930603898c965ad

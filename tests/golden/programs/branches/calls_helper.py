@@ -25,54 +25,40 @@ def calls_helper_value_and_grad(
     above = x > 0.5
     if above:
         # branches.py:123: return x * x
-        cond = x * x
+        chosen = x * x
     else:
         # branches.py:124: return -x
-        cond = -x
+        chosen = -x
     above_1 = y > 0.5
     if above_1:
         # branches.py:123: return x * x
-        cond_1 = y * y
+        chosen_1 = y * y
     else:
         # branches.py:124: return -x
-        cond_1 = -y
+        chosen_1 = -y
     # branches.py:133: return helper(x) * helper(y) + helper(x * y)
-    product = cond * cond_1
+    product = chosen * chosen_1
     x_1 = x * y
     # branches.py:122: if x > 0.5:
     above_2 = x_1 > 0.5
     if above_2:
         # branches.py:123: return x * x
-        cond_2 = x_1 * x_1
+        chosen_2 = x_1 * x_1
     else:
         # branches.py:124: return -x
-        cond_2 = -x_1
+        chosen_2 = -x_1
     # branches.py:133: return helper(x) * helper(y) + helper(x * y)
-    value = product + cond_2
+    value = product + chosen_2
 
     # Backward, from the return value to the arguments.
     # branches.py:122: if x > 0.5:
-    if above_2:
-        # branches.py:123: return x * x
-        x_bar = 2.0 * x_1
-    else:
-        x_bar = -1.0
-    if above_1:
-        # branches.py:123: return x * x
-        y_bar = 2.0 * cond * y
-    else:
-        # branches.py:124: return -x
-        y_bar = -cond
+    x_bar = 2.0 * x_1 if above_2 else -1.0
+    y_bar = 2.0 * chosen * y if above_1 else -chosen
     y_bar += x * x_bar
-    if above:
-        # branches.py:123: return x * x
-        x_bar_1 = 2.0 * cond_1 * x
-    else:
-        # branches.py:124: return -x
-        x_bar_1 = -cond_1
+    x_bar_1 = 2.0 * chosen_1 * x if above else -chosen_1
     x_bar = x_bar * y + x_bar_1
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: e8ca8b3bead67316
+# s2s digest: 37b55b2b1ac95721

@@ -23,24 +23,23 @@ def chained_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     above = x > 0.2
     if above:
         product = y * 2.0
-        cond = (x < product) & (product < 1.8)
+        both = (x < product) & (product < 1.8)
     else:
-        cond = above
-    if cond:
+        both = above
+    if both:
         # branches.py:76: return x**3 * y
-        cond_1 = x**3
-        value = cond_1 * y
+        power = x**3
+        value = power * y
     else:
         # branches.py:77: return x * y
         value = x * y
-        # branches.py:75: if 0.2 < x < y * 2.0 < 1.8:
 
     # Backward, from the return value to the arguments.
     # branches.py:75: if 0.2 < x < y * 2.0 < 1.8:
-    if cond:
+    if both:
         # branches.py:76: return x**3 * y
         x_bar = 3.0 * x**2 * y
-        y_bar = cond_1
+        y_bar = power
     else:
         x_bar = y
         y_bar = x
@@ -48,4 +47,4 @@ def chained_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     return value, (x_bar, y_bar)
 
 
-# s2s digest: ba988e96b3d9ca12
+# s2s digest: 347469468aa81922

@@ -9,7 +9,9 @@ Needs the Python standard library only.
 
 
 
-def conditional_expression_value_and_grad(x: float, y: float):
+def conditional_expression_value_and_grad(
+    x: float, y: float
+) -> tuple[float, tuple[float, float]]:
     """Value of `conditional_expression`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,14 +19,11 @@ def conditional_expression_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (x_bar, y_bar): float64[], float
+        (x_bar, y_bar): floats
     """
     # branches.py:53: return x * y if x > y else x - 2.0 * y
     above = x > y
-    if above:
-        value = x * y
-    else:
-        value = x - 2.0 * y
+    value = x * y if above else x - 2.0 * y
 
     # Backward, from the return value to the arguments.
     # branches.py:53: return x * y if x > y else x - 2.0 * y
@@ -38,4 +37,4 @@ def conditional_expression_value_and_grad(x: float, y: float):
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 42000aa39f3d1766
+# s2s digest: 82dc4082a2a4762e

@@ -27,14 +27,13 @@ def early_return_value_and_grad(
     if above:
         # branches.py:41: return x * y
         value = x * y
-        # branches.py:40: if x > y:
         z = 0.0
     else:
         # branches.py:42: z = x + y
         z = x + y
         # branches.py:43: if z > 1.0:
-        cond = z > 1.0
-        if cond:
+        above_1 = z > 1.0
+        if above_1:
             # branches.py:44: return z * z
             value = z * z
         else:
@@ -48,15 +47,11 @@ def early_return_value_and_grad(
         y_bar = x
     else:
         # branches.py:43: if z > 1.0:
-        if cond:
-            # branches.py:44: return z * z
-            z_bar = 2.0 * z
-        else:
-            z_bar = value
+        z_bar = 2.0 * z if above_1 else value
         x_bar = z_bar
         y_bar = z_bar
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 2d14c276e7dfa9b7
+# s2s digest: 9f897d85b105cc22

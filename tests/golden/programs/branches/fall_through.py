@@ -9,7 +9,9 @@ Needs the Python standard library only.
 
 
 
-def fall_through_value_and_grad(x: float, y: float):
+def fall_through_value_and_grad(
+    x: float, y: float
+) -> tuple[float, tuple[float, float]]:
     """Value of `fall_through`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,59 +19,55 @@ def fall_through_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (x_bar, y_bar): float, float64[]
+        (x_bar, y_bar): floats
     """
     # branches.py:104: if x > 0.2:
     above = x > 0.2
     if above:
         # branches.py:105: if y > 0.9:
-        cond = y > 0.9
-        if cond:
+        above_1 = y > 0.9
+        if above_1:
             # branches.py:106: return x * y
-            cond_1 = x * y
+            chosen = x * y
             x_2 = x
         else:
             # branches.py:107: x = x * 2.0
             x_2 = x * 2.0
-            cond_1 = 0.0
+            chosen = 0.0
         x_1 = x_2
     else:
         x_1 = x
-        cond = False
-        cond_1 = 0.0
-    if cond:
-        value = cond_1
+        above_1 = False
+        chosen = 0.0
+    if above_1:
+        value = chosen
     else:
         # branches.py:108: return x * x + y
         value = x_1 * x_1 + y
 
     # Backward, from the return value to the arguments.
     # branches.py:104: if x > 0.2:
-    if cond:
-        cond_bar = 1.0
+    if above_1:
+        chosen_bar = 1.0
         x_bar = 0.0
         y_bar = 0.0
     else:
         # branches.py:108: return x * x + y
         x_bar = 2.0 * x_1
-        cond_bar = 0.0
+        chosen_bar = 0.0
         y_bar = 1.0
     if above:
         # branches.py:105: if y > 0.9:
-        if cond:
+        if above_1:
             # branches.py:106: return x * y
-            y_bar_2 = x * cond_bar
-            x_bar = x_bar + cond_bar * y
+            x_bar += chosen_bar * y
+            y_bar_1 = x * chosen_bar
+            y_bar += y_bar_1
         else:
             # branches.py:107: x = x * 2.0
             x_bar = 2.0 * x_bar
-            y_bar_2 = 0.0
-        y_bar_1 = y_bar_2
-    else:
-        y_bar_1 = 0.0
-    y_bar = y_bar + y_bar_1
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 863549ee76933aa3
+# s2s digest: e69198eb18bd0644

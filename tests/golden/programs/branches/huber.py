@@ -29,11 +29,10 @@ def huber_value_and_grad(r: float, delta: float) -> tuple[float, tuple[float, fl
     if at_most:
         # branches.py:177: return 0.5 * a**2
         value = 0.5 * a**2
-        # branches.py:176: if a <= delta:
     else:
         # branches.py:178: return delta * (a - 0.5 * delta)
-        cond = a - 0.5 * delta
-        value = delta * cond
+        difference = a - 0.5 * delta
+        value = delta * difference
 
     # Backward, from the return value to the arguments.
     # branches.py:176: if a <= delta:
@@ -42,13 +41,12 @@ def huber_value_and_grad(r: float, delta: float) -> tuple[float, tuple[float, fl
         delta_bar = 0.0
     else:
         # branches.py:178: return delta * (a - 0.5 * delta)
-        cond -= 0.5 * delta
+        delta_bar = difference - 0.5 * delta
         a_bar = delta
-        delta_bar = cond
     # branches.py:175: a = abs(r)
     r_bar = a_bar * math.copysign(bool(r), r)
 
     return value, (r_bar, delta_bar)
 
 
-# s2s digest: 5d69b93aa3876e8f
+# s2s digest: 9d2f80eb4955bed6

@@ -18,14 +18,14 @@ def nested_branches_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (x_bar, y_bar): float64[], float64[]
+        (x_bar, y_bar): float64[], float
     """
     # branches.py:87: if x > 0.5:
     above = x > 0.5
     if above:
         # branches.py:88: if y > 0.5:
-        cond = y > 0.5
-        if cond:
+        above_1 = y > 0.5
+        if above_1:
             # branches.py:89: total = x * y
             total = x * y
         else:
@@ -42,20 +42,20 @@ def nested_branches_value_and_grad(x: float, y: float):
     # branches.py:87: if x > 0.5:
     if above:
         # branches.py:88: if y > 0.5:
-        if cond:
+        if above_1:
             # branches.py:89: total = x * y
             y_bar = 2.0 * x
             x_bar = 2.0 * y
+            x_bar += 1.0
         else:
             # branches.py:91: total += math.cos(x)
-            x_bar = -2.0 * math.sin(x)
+            x_bar = 1.0 - 2.0 * math.sin(x)
             y_bar = 0.0
     else:
         y_bar = 1.0
-        x_bar = 0.0
-    x_bar = 1.0 + x_bar
+        x_bar = 1.0
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 82df680dfa07ec9f
+# s2s digest: b1045cb5b0089799

@@ -24,11 +24,10 @@ def piecewise_value_and_grad(x: float) -> tuple[float, float]:
     if below:
         # branches.py:27: return x * x
         value = x * x
-        # branches.py:26: if x < 0.3:
     else:
         # branches.py:28: elif x < 0.7:
-        cond = x < 0.7
-        if cond:
+        below_1 = x < 0.7
+        if below_1:
             # branches.py:29: return math.sin(x)
             value = math.sin(x)
         else:
@@ -42,13 +41,9 @@ def piecewise_value_and_grad(x: float) -> tuple[float, float]:
         x_bar = 2.0 * x
     else:
         # branches.py:28: elif x < 0.7:
-        if cond:
-            # branches.py:29: return math.sin(x)
-            x_bar = math.cos(x)
-        else:
-            x_bar = 2.0
+        x_bar = math.cos(x) if below_1 else 2.0
 
     return value, x_bar
 
 
-# s2s digest: d3c8cfa8b8ff8d47
+# s2s digest: 062b8ac782a45c32

@@ -27,12 +27,9 @@ def relu_value_and_grad(x: float):
 
     # Backward, from the return value to the arguments.
     # branches.py:13: if x > 0.0:
-    if above:
-        x_bar = 1.0
-    else:
-        x_bar = 0.0
+    x_bar = 1.0 if above else 0.0
 
     return y, x_bar
 
 
-# s2s digest: 353b2ebc312ef898
+# s2s digest: d00d037b122180e1

@@ -46,15 +46,13 @@ def select_by_norm_value_and_grad(v):
     if above:
         # branches.py:219: v = v / norm
         v_bar = v_bar / norm
-        norm_bar = -(v_1 @ v_bar)
+        norm_bar = 1.0 - v_1 @ v_bar
     else:
-        norm_bar = 0.0
-    norm_bar = 1.0 + norm_bar
+        norm_bar = 1.0
     # branches.py:217: norm = np.linalg.norm(v)
-    product_bar = 0.5 * norm_bar / norm * v
-    v_bar = v_bar + product_bar + product_bar
+    v_bar += norm_bar / norm * v
 
     return value, v_bar
 
 
-# s2s digest: eb4e93836fe37147
+# s2s digest: 376de5e06b1d84de

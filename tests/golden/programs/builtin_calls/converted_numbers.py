@@ -19,7 +19,7 @@ def converted_numbers_value_and_grad(x, t: float):
 
     Returns:
         value: float64[]
-        (x_bar, t_bar): float64[n], float64[]
+        (x_bar, t_bar): float64[n], float
     """
     (n,) = x.shape
     if np.ndim(t) or n < 2:
@@ -33,18 +33,18 @@ def converted_numbers_value_and_grad(x, t: float):
     converted_1 = float(x[int(t) + 1])
     total = converted * difference + converted_1 * weight
     # builtin_calls.py:212: for k in range(int(t * 2.0)):
-    operand = int(t * 2.0)
-    for k in range(operand):
+    product = t * 2.0
+    for k in range(int(product)):
         # builtin_calls.py:213: total += t / (k + 1)
         total += t / (k + 1)
     # builtin_calls.py:214: if bool(x[0] > 0.5) and not bool(x[1] > 0.0):
     above = x[0] > 0.5
     converted_above = bool(above)
     if converted_above:
-        cond = not x[1] > 0.0
+        opposite = not x[1] > 0.0
     else:
-        cond = converted_above
-    if cond:
+        opposite = converted_above
+    if opposite:
         # builtin_calls.py:215: total = total * total
         total_1 = total * total
     else:
@@ -60,17 +60,13 @@ def converted_numbers_value_and_grad(x, t: float):
     x_bar = np.zeros(x.shape)
     x_bar[converted_2] = float(converted_above)
     # builtin_calls.py:214: if bool(x[0] > 0.5) and not bool(x[1] > 0.0):
-    if cond:
-        # builtin_calls.py:215: total = total * total
-        total_bar = 2.0 * total
-    else:
-        total_bar = 1.0
+    total_bar = 2.0 * total if opposite else 1.0
     # builtin_calls.py:212: for k in range(int(t * 2.0)):
     t_bar = 0.0
-    for k in reversed(range(max(operand, 0))):
+    for k in reversed(range(int(product))):
         # builtin_calls.py:213: total += t / (k + 1)
         t_bar += total_bar / (k + 1)
-    t_bar += float(above)
+    t_bar += above
     # builtin_calls.py:211: total = float(x[i]) * (1.0 - weight) + float(x[i + 1]) * weight
     t_bar = t_bar + converted_1 * total_bar - converted * total_bar
     x_bar[int(t) + 1] += total_bar * weight
@@ -79,4 +75,4 @@ def converted_numbers_value_and_grad(x, t: float):
     return value, (x_bar, t_bar)
 
 
-# s2s digest: 3ba792260097a355
+# s2s digest: 4c93e4a45c7c8b8b

@@ -35,12 +35,12 @@ def greatest_by_key_value_and_grad(xs, y: float):
             extreme = x
     # builtin_calls.py:225: best, weight = max([(y, 1.0), (xs[0], 2.0)], key=lambda pair: pair[0])
     above = xs[0] > y
-    operand = xs[0]
+    squeezed = xs[0]
     if above:
-        best = operand
+        best = squeezed
         weight = 2.0
     else:
-        best = np.float64(y)
+        best = y
         weight = 1.0
     # builtin_calls.py:226: at = min(range(len(xs)), key=lambda i: xs[i])
     extreme_1 = 0
@@ -48,21 +48,20 @@ def greatest_by_key_value_and_grad(xs, y: float):
         if xs[i] < xs[extreme_1]:
             extreme_1 = i
     # builtin_calls.py:227: return largest * best * weight + xs[at] ** 2
-    items = xs[extreme_1]
-    value = extreme * best * weight + items**2
+    xs_extreme_1 = xs[extreme_1]
+    value = extreme * best * weight + xs_extreme_1**2
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:227: return largest * best * weight + xs[at] ** 2
     xs_bar = np.zeros(xs.shape)
-    xs_bar[extreme_1] = 2.0 * items
+    xs_bar[extreme_1] = 2.0 * xs_extreme_1
     # builtin_calls.py:225: best, weight = max([(y, 1.0), (xs[0], 2.0)], key=lambda pair: pair[0])
     best_bar = extreme * weight
     if above:
-        cond_bar = best_bar
         y_bar = 0.0
     else:
-        y_bar = float(best_bar)
-        cond_bar = 0.0
+        y_bar = best_bar
+        best_bar = 0.0
     # builtin_calls.py:224: largest = max(xs, key=abs)
     extreme_bar = weight * best
     extreme_bar_steps = np.empty(n - 1)
@@ -74,9 +73,9 @@ def greatest_by_key_value_and_grad(xs, y: float):
         extreme_bar_steps[i] = extreme_bar
         extreme_bar = extreme_bar_1
     xs_bar[1:] += extreme_bar_steps
-    xs_bar[0] += cond_bar + extreme_bar
+    xs_bar[0] += best_bar + extreme_bar
 
     return value, (xs_bar, y_bar)
 
 
-# s2s digest: 4d442db7ee7fa2a9
+# s2s digest: 764c052d79e0a5ec

@@ -27,7 +27,7 @@ def greatest_of_few_value_and_grad(xs, y: float):
 
     # builtin_calls.py:235: greatest = max((x * x for x in xs if x > 0.0), default=y)
     found = False
-    extreme = np.float64(y)
+    extreme = y
     found_steps = []
     extreme_steps = np.empty(n)
     for i in range(n):
@@ -35,11 +35,11 @@ def greatest_of_few_value_and_grad(xs, y: float):
         found_steps.append(found)
         extreme_steps[i] = extreme
         if x > 0.0:
-            operand = x * x
+            product = x * x
             if found:
-                extreme = np.maximum(extreme, operand)
+                extreme = np.maximum(extreme, product)
             else:
-                extreme = operand
+                extreme = product
                 found = True
     # builtin_calls.py:236: return greatest + min([], default=y) * min([y, 2.0], default=1.0)
     y_bar = np.minimum(y, 2.0)
@@ -47,7 +47,7 @@ def greatest_of_few_value_and_grad(xs, y: float):
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:236: return greatest + min([], default=y) * min([y, 2.0], default=1.0)
-    y_bar = y_bar + np.where(y < 2.0, y, 0.0)
+    y_bar += np.where(y < 2.0, y, 0.0)
     # builtin_calls.py:235: greatest = max((x * x for x in xs if x > 0.0), default=y)
     extreme_bar = 1.0
     xs_bar = np.empty(n)
@@ -56,20 +56,20 @@ def greatest_of_few_value_and_grad(xs, y: float):
         extreme = extreme_steps[i]
         found = found_steps[i]
         if x > 0.0:
-            operand = x * x
+            product = x * x
             if found:
-                at_least = extreme >= operand
-                cond_bar = np.where(at_least, 0.0, extreme_bar)
+                at_least = extreme >= product
+                extreme_bar_1 = np.where(at_least, 0.0, extreme_bar)
                 extreme_bar = np.where(at_least, extreme_bar, 0.0)
             else:
-                extreme_bar, cond_bar = 0.0, extreme_bar
-            cond_bar = 2.0 * cond_bar * x
+                extreme_bar, extreme_bar_1 = 0.0, extreme_bar
+            product_bar = 2.0 * extreme_bar_1 * x
         else:
-            cond_bar = 0.0
-        xs_bar[i] = cond_bar
-    y_bar += float(extreme_bar)
+            product_bar = 0.0
+        xs_bar[i] = product_bar
+    y_bar += extreme_bar
 
     return value, (xs_bar, y_bar)
 
 
-# s2s digest: 1d00d2e7bb0c997b
+# s2s digest: 81732a77d0c47d29

@@ -35,7 +35,7 @@ def integers_value_and_grad(x: float) -> tuple[float, float]:
     # Backward, from the return value to the arguments.
     # builtin_calls.py:198: while y < 10.0:
     y_bar = float(count)
-    for _ in reversed(range(steps)):
+    for _ in range(steps):
         # builtin_calls.py:199: y *= 2.0
         y_bar = 2.0 * y_bar
     x_bar = remainder + y_bar
@@ -43,4 +43,4 @@ def integers_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: e5fda582fa46e980
+# s2s digest: 21a4e20f7c1388c4

@@ -9,7 +9,9 @@ Needs the Python standard library only.
 
 
 
-def quotient_and_remainder_value_and_grad(x: float, y: float):
+def quotient_and_remainder_value_and_grad(
+    x: float, y: float
+) -> tuple[float, tuple[float, float]]:
     """Value of `quotient_and_remainder`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,7 +19,7 @@ def quotient_and_remainder_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (remainder_bar, y_bar): float, float64[]
+        (remainder_bar, y_bar): floats
     """
     # builtin_calls.py:69: quotient, remainder = divmod(x, y)
     quotient = x // y
@@ -34,4 +36,4 @@ def quotient_and_remainder_value_and_grad(x: float, y: float):
     return value, (remainder_bar, y_bar)
 
 
-# s2s digest: 51dbe3c495cdc11c
+# s2s digest: 807615609863b5ef

@@ -27,13 +27,11 @@ def reversed_list_value_and_grad(x: float, y: float):
     total = 0.5 * total + x
 
     # Backward, from the return value to the arguments.
-    # builtin_calls.py:141: total = 0.5 * total + value
-    value_bar = 0.5 * 0.5
     # builtin_calls.py:140: for value in reversed([x, y, x * y]):
-    y_bar = 0.5 + x * value_bar
-    x_bar = 1.0 + value_bar * y
+    y_bar = 0.5 + 0.25 * x
+    x_bar = 1.0 + 0.25 * y
 
     return total, (x_bar, y_bar)
 
 
-# s2s digest: 16fc3239a29eebac
+# s2s digest: e5969c8cb9e67490

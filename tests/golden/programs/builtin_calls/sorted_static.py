@@ -20,15 +20,15 @@ def sorted_static_value_and_grad(x: float) -> tuple[float, float]:
     """
     # builtin_calls.py:179: total = total * x + k
     total = 0.0 * x + 3.0
-    product = total * x
-    total = product + 2.0
+    total_x = total * x
+    total = total_x + 2.0
     total_1 = total * x + 1.0
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:179: total = total * x + k
-    x_bar = total + product
+    x_bar = total + total_x
 
     return total_1, x_bar
 
 
-# s2s digest: ff5e57fd8f723e07
+# s2s digest: cf4e2d537775ee35

@@ -36,13 +36,13 @@ def summed_from_value_and_grad(xs):
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:159: return sum(xs, 10.0) * sum([x * x for x in xs])
-    operand = 2.0 * total
+    product = 2.0 * total
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        xs_bar[i] = operand * xs[i]
+        xs_bar[i] = product * xs[i]
     xs_bar += total_1
 
     return value, xs_bar
 
 
-# s2s digest: 6d4bcc2cc0e6e85f
+# s2s digest: b2867010a9088efc

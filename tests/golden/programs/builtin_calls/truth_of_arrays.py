@@ -28,11 +28,10 @@ def truth_of_arrays_value_and_grad(xs):
     if all_true:
         # builtin_calls.py:101: return np.prod(xs)
         value = np.prod(xs)
-        # builtin_calls.py:100: if np.all(xs > 0.0):
     else:
         # builtin_calls.py:102: if np.any(xs > 0.0):
-        cond = np.any(xs > 0.0)
-        if cond:
+        any_true = np.any(xs > 0.0)
+        if any_true:
             # builtin_calls.py:103: return np.sum(xs**2)
             value = np.sum(xs**2)
         else:
@@ -50,7 +49,7 @@ def truth_of_arrays_value_and_grad(xs):
         xs_bar = np.cumprod(padded) * np.cumprod(padded_1[::-1])[::-1]
     else:
         # builtin_calls.py:102: if np.any(xs > 0.0):
-        if cond:
+        if any_true:
             # builtin_calls.py:103: return np.sum(xs**2)
             xs_bar = 2.0 * xs
         else:
@@ -61,4 +60,4 @@ def truth_of_arrays_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: b4b256047d398fc7
+# s2s digest: b794a1691971b867

@@ -9,7 +9,7 @@ Needs the Python standard library only.
 
 
 
-def truths_value_and_grad(x: float, y: float):
+def truths_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `truths`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,23 +17,21 @@ def truths_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (x_bar, y_bar): float64[], float64[]
+        (x_bar, y_bar): floats
     """
     # builtin_calls.py:87: if all([x > 0.0, y > 0.0]):
     opposite = not (not x > 0.0) | (not y > 0.0)
     if opposite:
         # builtin_calls.py:88: return x * y
         value = x * y
-        # builtin_calls.py:87: if all([x > 0.0, y > 0.0]):
     else:
         # builtin_calls.py:89: if any(v > 0.0 for v in (x, y)):
-        cond = (x > 0.0) | (y > 0.0)
-        if cond:
+        either = (x > 0.0) | (y > 0.0)
+        if either:
             # builtin_calls.py:90: return x - y
-            x_1 = x - y
+            value = x - y
         else:
-            x_1 = x
-        value = x_1
+            value = x
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:87: if all([x > 0.0, y > 0.0]):
@@ -42,13 +40,10 @@ def truths_value_and_grad(x: float, y: float):
         y_bar = x
     else:
         # builtin_calls.py:89: if any(v > 0.0 for v in (x, y)):
-        if cond:
-            y_bar = -1.0
-        else:
-            y_bar = 0.0
+        y_bar = -1.0 if either else 0.0
         x_bar = 1.0
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 456cc3f54df854ea
+# s2s digest: e8b03c7edab22cfb

@@ -18,29 +18,17 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
 
     Returns:
         value: float
-        (a_bar, b_bar): float64[], float64[]
+        (a_bar, b_bar): float, float64[]
     """
     # classes.py:293: total = abs(interval) * float(interval) + round(interval)
     above = b > a
-    if above:
-        cond = b - a
-    else:
-        cond = 0.0
+    difference = b - a if above else 0.0
     above_1 = a > 0.0
-    if above_1:
-        b_1 = a
-    else:
-        b_1 = b
-    if above_1:
-        b_2 = a * 10.0
-    else:
-        b_2 = b
-    total = cond * b_1 + b_2
+    b_1 = a if above_1 else b
+    b_2 = a * 10.0 if above_1 else b
+    total = difference * b_1 + b_2
     # classes.py:294: for end in interval:
-    if above_1:
-        first = a
-    else:
-        first = 2.0 * a
+    first = a if above_1 else 2.0 * a
     # classes.py:295: total += end * end
     total += first * first
     total += b * b
@@ -56,10 +44,7 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
     else:
         total_1 = total
     # classes.py:300: return total * interval.middle
-    if above_1:
-        total_bar = 0.5 * (a + b)
-    else:
-        total_bar = b
+    total_bar = 0.5 * (a + b) if above_1 else b
     value = total_1 * total_bar
 
     # Backward, from the return value to the arguments.
@@ -73,52 +58,42 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
     # classes.py:298: if interval and 0.5 in interval:
     if both:
         # classes.py:299: total *= a
+        total_bar_1 = total_bar * a
         a_bar_1 = total * total_bar
-        total_bar = total_bar * a
-    else:
-        a_bar_1 = 0.0
-    a_bar = a_bar + a_bar_1
+        a_bar += a_bar_1
+        total_bar = total_bar_1
     # classes.py:297: total += first * max(interval) + sum(interval) * second
     first_bar = total_bar * b
     b_bar = b_bar + sum_1 * total_bar + first_bar
     product_bar = first * total_bar
     at_least = first >= b
     chosen_bar = np.where(at_least, product_bar, 0.0)
-    b_bar = b_bar + np.where(at_least, 0.0, product_bar)
+    b_bar += np.where(at_least, 0.0, product_bar)
     first_bar = first_bar + total_bar * larger + chosen_bar
     # classes.py:295: total += end * end
-    sum_bar = total_bar + total_bar
-    b_bar += sum_bar * b
-    first_bar += sum_bar * first
+    product_bar = 2.0 * total_bar
+    b_bar += product_bar * b
+    first_bar += product_bar * first
     # classes.py:294: for end in interval:
-    if above_1:
-        a_bar_1 = first_bar
-    else:
-        a_bar_1 = 2.0 * first_bar
+    a_bar_1 = first_bar if above_1 else 2.0 * first_bar
     a_bar += a_bar_1
     # classes.py:293: total = abs(interval) * float(interval) + round(interval)
     if above_1:
         a_bar_1 = 10.0 * total_bar
-        b_bar_1 = 0.0
+        a_bar += a_bar_1
     else:
-        a_bar_1 = 0.0
-        b_bar_1 = total_bar
-    b_bar_2 = cond * total_bar
+        b_bar += total_bar
+    b_bar_1 = difference * total_bar
     if above_1:
-        b_bar_3 = 0.0
+        a_bar += b_bar_1
     else:
-        b_bar_2, b_bar_3 = 0.0, b_bar_2
-    operand = total_bar * b_1
+        b_bar += b_bar_1
+    product = total_bar * b_1
     if above:
-        a_bar_2 = -operand
-        cond_bar = operand
-    else:
-        cond_bar = 0.0
-        a_bar_2 = 0.0
-    b_bar = b_bar + b_bar_1 + b_bar_3 + cond_bar
-    a_bar = a_bar + a_bar_1 + b_bar_2 + a_bar_2
+        b_bar += product
+        a_bar -= product
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 8894a88b3a2dde37
+# s2s digest: 778570e813d1a449

@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def best_particle_value_and_grad(x: float):
+def best_particle_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `best_particle`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value, x_bar): float, float64[]
+        (value, x_bar): floats
     """
     # classes.py:333: first, second = Particle(x, 1.0), Particle(2.0 * x, 2.0)
     product = 2.0 * x
@@ -38,23 +38,21 @@ def best_particle_value_and_grad(x: float):
 
     # Backward, from the return value to the arguments.
     # classes.py:339: for _ in range(6):
-    for _ in reversed(range(6)):
+    for _ in range(6):
         # classes.py:340: x = 0.5 * x + best.velocity
         x_bar = 0.5 * x_bar
     # classes.py:335: if second.position > first.position:
     best_bar = x * product
     if above:
-        x_bar_1 = best_bar
-        x_bar_2 = 0.0
+        x_bar, x_bar_1 = best_bar, x_bar
     else:
-        x_bar_1 = 0.0
-        x_bar_2 = best_bar
-    sum_bar = best * x + x_bar_1
-    x_bar += x_bar_2
+        x_bar_1 = x_bar + best_bar
+        x_bar = 0.0
+    sum_bar = best * x + x_bar
     # classes.py:333: first, second = Particle(x, 1.0), Particle(2.0 * x, 2.0)
-    x_bar = x_bar + 2.0 * sum_bar
+    x_bar_1 += 2.0 * sum_bar
 
-    return value, x_bar
+    return value, x_bar_1
 
 
-# s2s digest: 9093f6a0206c59e0
+# s2s digest: 029920adc04afaf6

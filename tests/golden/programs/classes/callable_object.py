@@ -23,17 +23,17 @@ def callable_object_value_and_grad(
     """
     # classes.py:103: return p(x) + p[1] * len(p)
     y = 0.0 * x + 1.0
-    product = y * x
-    y = product + c
+    y_x = y * x
+    y = y_x + c
     y_1 = y * x + 0.5
     value = y_1 + c * 3.0
 
     # Backward, from the return value to the arguments.
     # classes.py:103: return p(x) + p[1] * len(p)
     c_bar = 3.0 + x
-    x_bar = y + product
+    x_bar = y + y_x
 
     return value, (x_bar, c_bar)
 
 
-# s2s digest: c71bc05156b64e19
+# s2s digest: e6da41964f47f4e6

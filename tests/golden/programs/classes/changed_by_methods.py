@@ -9,7 +9,9 @@ Needs the Python standard library only.
 
 
 
-def changed_by_methods_value_and_grad(a: float, b: float):
+def changed_by_methods_value_and_grad(
+    a: float, b: float
+) -> tuple[float, tuple[float, float]]:
     """Value of `changed_by_methods`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,61 +19,40 @@ def changed_by_methods_value_and_grad(a: float, b: float):
 
     Returns:
         value: float
-        (a_bar, high_bar): float64[], float
+        (a_bar, high_bar): floats
     """
     # classes.py:321: interval += a
     above = a > 0.0
-    if above:
-        high = b + a
-    else:
-        high = b
+    high = b + a if above else b
     # classes.py:322: interval["low"] = a * interval.high
     value = a * high
     above_1 = value > 0.0
-    if above_1:
-        low = value
-    else:
-        low = -value
+    low = value if above_1 else -value
     # classes.py:323: with interval as inside:
     above_2 = low > 0.0
-    if above_2:
-        high_1 = high * 2.0
-    else:
-        high_1 = high
+    high_1 = high * 2.0 if above_2 else high
     # classes.py:324: total = inside.low * inside.high
     total = low * high_1
-    if above_2:
-        low_1 = 3.0 * low
-    else:
-        low_1 = low
+    low_1 = 3.0 * low if above_2 else low
     # classes.py:325: return total * interval.low
     value = total * low_1
 
     # Backward, from the return value to the arguments.
     # classes.py:324: total = inside.low * inside.high
-    if above_2:
-        low_bar = 3.0 * total
-    else:
-        low_bar = total
+    low_bar = 3.0 * total if above_2 else total
     low_bar += low_1 * high_1
     # classes.py:323: with interval as inside:
     high_bar = low * low_1
     if above_2:
         high_bar = 2.0 * high_bar
     # classes.py:322: interval["low"] = a * interval.high
-    if above_1:
-        value_bar = low_bar
-    else:
-        value_bar = -low_bar
+    value_bar = low_bar if above_1 else -low_bar
     high_bar += a * value_bar
     # classes.py:321: interval += a
-    if above:
-        b_bar = high_bar
-    else:
-        b_bar = 0.0
+    b_bar = high_bar if above else 0.0
     a_bar = value_bar * high + b_bar
 
     return value, (a_bar, high_bar)
 
 
-# s2s digest: fc0367ef797dc436
+# s2s digest: 1f852ddd12e93c44

@@ -9,7 +9,9 @@ Needs the Python standard library only.
 
 
 
-def compared_by_methods_value_and_grad(a: float, b: float):
+def compared_by_methods_value_and_grad(
+    a: float, b: float
+) -> tuple[float, tuple[float, float]]:
     """Value of `compared_by_methods`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,47 +19,36 @@ def compared_by_methods_value_and_grad(a: float, b: float):
 
     Returns:
         total: float
-        (a_bar, b_bar): float64[], float64[]
+        (a_bar, b_bar): floats
     """
     # classes.py:309: total = a if low > high else b * b
-    if b > 0.0:
-        cond = b < a
-    else:
-        cond = a < b
-    if cond:
-        total = a
-    else:
-        total = b * b
+    below = b < a if b > 0.0 else a < b
+    total = a if below else b * b
     # classes.py:310: if low != high:
-    below = abs(a - b) < 1e-09
-    if below:
-        cond_1 = abs(b - a) < 1e-09
-    else:
-        cond_1 = below
-    opposite_cond_1 = not cond_1
-    if opposite_cond_1:
+    below_1 = abs(a - b) < 1e-09
+    if below_1:
+        below_1 = abs(b - a) < 1e-09
+    opposite_below_1 = not below_1
+    if opposite_below_1:
         # classes.py:311: total += a * b
         total += a * b
 
     # Backward, from the return value to the arguments.
     # classes.py:310: if low != high:
-    if opposite_cond_1:
+    if opposite_below_1:
         a_bar = b
         b_bar = a
     else:
         a_bar = 0.0
         b_bar = 0.0
     # classes.py:309: total = a if low > high else b * b
-    if cond:
-        cond_bar = 1.0
-        b_bar_1 = 0.0
+    if below:
+        a_bar += 1.0
     else:
         b_bar_1 = 2.0 * b
-        cond_bar = 0.0
-    a_bar = a_bar + cond_bar
-    b_bar = b_bar + b_bar_1
+        b_bar += b_bar_1
 
     return total, (a_bar, b_bar)
 
 
-# s2s digest: 9f7a0e241a87bf0c
+# s2s digest: 70be44f4e6714cdc

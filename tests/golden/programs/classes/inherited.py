@@ -28,11 +28,11 @@ def inherited_value_and_grad(size: float) -> tuple[float, float]:
 
     # Backward, from the return value to the arguments.
     # classes.py:138: total += shape.area() + shape.scaled(0.5)
-    size_bar = 0.7853981633974483 * size_2 + 1.5707963267948966 * size_1
+    size_bar = 0.39269908169872414 * size_1 + 3.141592653589793 * size
     # classes.py:137: for shape in (Square(size), Circle(2.0 * size)):
     size_bar = 2.5 * size + 2.0 * size_bar
 
     return total, size_bar
 
 
-# s2s digest: 8e95e3b69d6fffa5
+# s2s digest: d4631661e9b63f9d

@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def methods_in_a_chain_value_and_grad(x: float):
+def methods_in_a_chain_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `methods_in_a_chain`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (the Adder, x_bar): float, float64[]
+        (the Adder, x_bar): floats
     """
     # classes.py:205: adder = Adder.starting_at(x).add(x * x).add(Adder.scale(x))
     value = x * x
@@ -35,14 +35,11 @@ def methods_in_a_chain_value_and_grad(x: float):
 
     # Backward, from the return value to the arguments.
     # classes.py:206: if adder.total > 0.0:
-    if above:
-        total_bar = 2.0
-    else:
-        total_bar = 1.0
+    total_bar = 2.0 if above else 1.0
     # classes.py:205: adder = Adder.starting_at(x).add(x * x).add(Adder.scale(x))
     x_bar = 4.0 * total_bar + 2.0 * total_bar * x
 
     return the_Adder, x_bar
 
 
-# s2s digest: a7f4f82d9d77f61e
+# s2s digest: 55e567bc01ea6fb6

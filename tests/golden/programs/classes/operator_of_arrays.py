@@ -41,9 +41,10 @@ def operator_of_arrays_value_and_grad(d, o, x):
         y[1:] += o * x[:-1]
         # classes.py:231: x /= np.sqrt(x @ x)
         sqrt = np.sqrt(y @ y)
-        x = y / sqrt
+        y = y / sqrt
         sqrt_steps[i] = sqrt
-        x_steps[i + 1] = x
+        x_steps[i + 1] = y
+        x = y
     # classes.py:217: y = self.diagonal * x
     y = d * x
     # classes.py:218: y[:-1] += self.off * x[1:]
@@ -78,8 +79,7 @@ def operator_of_arrays_value_and_grad(d, o, x):
         y[1:] += o * x_1[:-1]
         # classes.py:231: x /= np.sqrt(x @ x)
         y_bar = x_bar / sqrt
-        product_bar = -0.5 * (x_steps[i + 1] @ y_bar) / sqrt * y
-        y_bar = y_bar + product_bar + product_bar
+        y_bar -= x_steps[i + 1] @ y_bar / sqrt * y
         # classes.py:219: y[1:] += self.off * x[:-1]
         x_bar = np.zeros(x.shape)
         x_bar[:-1] = o * y_bar[1:]
@@ -96,4 +96,4 @@ def operator_of_arrays_value_and_grad(d, o, x):
     return value, (d_bar, o_bar, x_bar)
 
 
-# s2s digest: e985da5ba87e8c5c
+# s2s digest: a4428438b22a1152

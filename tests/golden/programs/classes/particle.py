@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def particle_value_and_grad(x: float):
+def particle_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `particle`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value, x_bar): float, float64[]
+        (value, x_bar): floats
     """
     # classes.py:35: p.step(-p.position, 0.1)
     force = -x
@@ -54,17 +54,17 @@ def particle_value_and_grad(x: float):
     position_bar_1 = 1.0 + position_bar
     velocity_bar += 0.1 * position_bar
     # classes.py:35: p.step(-p.position, 0.1)
-    position_bar_1 -= 0.1 * velocity_bar
+    position_bar = position_bar_1 - 0.1 * velocity_bar
     # classes.py:20: self.position += self.velocity * dt
-    velocity_bar = velocity_bar + 0.1 * position_bar_1
+    velocity_bar += 0.1 * position_bar
     # classes.py:35: p.step(-p.position, 0.1)
-    position_bar_1 -= 0.1 * velocity_bar
+    position_bar -= 0.1 * velocity_bar
     # classes.py:20: self.position += self.velocity * dt
-    velocity_bar += 0.1 * position_bar_1
+    velocity_bar += 0.1 * position_bar
     # classes.py:35: p.step(-p.position, 0.1)
-    x_bar = position_bar_1 - 0.1 * velocity_bar
+    x_bar = position_bar - 0.1 * velocity_bar
 
     return value, x_bar
 
 
-# s2s digest: 5090e6561bb2d394
+# s2s digest: 04d4e620e8e79e73

@@ -78,13 +78,14 @@ def binomial_option_value_and_grad(
     # Backward, from the return value to the arguments.
     # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_7 >= difference_6
+    chosen_bar = np.where(at_least, 0.0, 1.0)
     values_bar = np.where(at_least, 1.0, 0.0)
-    strike_bar = np.where(at_least, 0.0, 1.0)[0]
+    strike_bar = chosen_bar[0]
     # dynamic.py:264: prices = prices[:-1] / up
-    chosen_bar = np.where(at_least, 0.0, -1.0 / up)
-    product_bar = prices_3 @ chosen_bar
+    ratio_bar = -chosen_bar / up
+    product_bar = prices_3 @ ratio_bar
     prices_bar = np.zeros(2)
-    prices_bar[:1] = chosen_bar
+    prices_bar[:1] = ratio_bar
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     chosen_bar = np.where(at_least, exp_1, 0.0)
     product_bar_1 = values_bar @ sum_4
@@ -100,19 +101,18 @@ def binomial_option_value_and_grad(
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
     # dynamic.py:264: prices = prices[:-1] / up
-    ratio_bar = 1.0 / up
-    product_bar_3 = ratio_bar * prices_bar
-    up_bar = -product_bar - prices_2 @ product_bar_3
+    ratio_bar = prices_bar / up
+    up_bar = -product_bar - prices_2 @ ratio_bar
     prices_bar = np.zeros(3)
-    prices_bar[:2] = product_bar_3
+    prices_bar[:2] = ratio_bar
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
-    product_bar = exp_1 * values_bar
+    product_bar_3 = exp_1 * values_bar
     sum_bar = product_bar_1 + values_bar @ sum_3
-    sum_bar_1 = product_bar_2 + product_bar @ values_4[1:]
-    p_bar += product_bar @ values_4[:2]
+    sum_bar_1 = product_bar_2 + product_bar_3 @ values_4[1:]
+    p_bar += product_bar_3 @ values_4[:2]
     values_bar = np.zeros(3)
-    values_bar[1:] = difference_2 * product_bar
-    values_bar[:2] += p * product_bar
+    values_bar[1:] = difference_2 * product_bar_3
+    values_bar[:2] += p * product_bar_3
     # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_3 >= difference_4
     chosen_bar = np.where(at_least, 0.0, values_bar)
@@ -120,18 +120,18 @@ def binomial_option_value_and_grad(
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
     # dynamic.py:264: prices = prices[:-1] / up
-    product_bar = ratio_bar * prices_bar
-    up_bar -= prices_1 @ product_bar
+    ratio_bar = prices_bar / up
+    up_bar -= prices_1 @ ratio_bar
     prices_bar = np.zeros(prices.shape)
-    prices_bar[:3] = product_bar
+    prices_bar[:3] = ratio_bar
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
-    product_bar = exp_1 * values_bar
+    product_bar_3 = exp_1 * values_bar
     sum_bar += values_bar @ sum_2
-    sum_bar_1 = sum_bar_1 + product_bar @ values_2[1:]
-    p_bar += product_bar @ values_2[:3]
+    sum_bar_1 = sum_bar_1 + product_bar_3 @ values_2[1:]
+    p_bar += product_bar_3 @ values_2[:3]
     values_bar = np.zeros(4)
-    values_bar[1:] = difference_2 * product_bar
-    values_bar[:3] += p * product_bar
+    values_bar[1:] = difference_2 * product_bar_3
+    values_bar[:3] += p * product_bar_3
     # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_1 >= difference_3
     chosen_bar = np.where(at_least, 0.0, values_bar)
@@ -139,35 +139,35 @@ def binomial_option_value_and_grad(
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
     # dynamic.py:264: prices = prices[:-1] / up
-    product_bar = ratio_bar * prices_bar
-    up_bar -= prices @ product_bar
+    ratio_bar = prices_bar / up
+    up_bar -= prices @ ratio_bar
     prices_bar = np.zeros(5)
-    prices_bar[:4] = product_bar
+    prices_bar[:4] = ratio_bar
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
-    product_bar = exp_1 * values_bar
-    p_bar -= sum_bar_1 + product_bar @ values[1:]
-    p_bar += product_bar @ values[:4]
-    values_bar_1 = np.zeros(values.shape)
-    values_bar_1[1:] = difference_2 * product_bar
-    values_bar_1[:4] += p * product_bar
-    converted_bar = float((sum_bar + values_bar @ sum_1) * exp_1)
+    product_bar_3 = exp_1 * values_bar
+    sum_bar += values_bar @ sum_1
+    p_bar -= sum_bar_1 + product_bar_3 @ values[1:]
+    p_bar += product_bar_3 @ values[:4]
+    values_bar = np.zeros(values.shape)
+    values_bar[1:] = difference_2 * product_bar_3
+    values_bar[:4] += p * product_bar_3
     # dynamic.py:261: values = np.maximum(strike - prices, 0.0)
-    chosen_bar = np.where(difference_1 > 0.0, values_bar_1, 0.0)
+    chosen_bar = np.where(difference_1 > 0.0, values_bar, 0.0)
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
     # dynamic.py:260: prices = spot * up ** np.arange(steps, -steps - 1, -2)
     spot_bar = prices_bar @ power
-    product_bar = converted * up ** np.where(converted == 0.0, 1.0, converted - 1.0)
-    up_bar += spot * (product_bar @ prices_bar)
+    product_bar_3 = converted * up ** np.where(converted == 0.0, 1.0, converted - 1.0)
+    up_bar += spot * (product_bar_3 @ prices_bar)
     # dynamic.py:259: p = (np.exp(rate * dt) - 1.0 / up) / (up - 1.0 / up)
-    ratio_bar = p_bar / difference
-    product_bar = -p * ratio_bar
-    up_bar = up_bar + product_bar - ratio * (-product_bar - ratio_bar) / up
-    rate_bar = 0.25 * (ratio_bar * exp - converted_bar)
+    ratio_bar_1 = p_bar / difference
+    product_bar = -p * ratio_bar_1
+    up_bar = up_bar + product_bar - ratio * (-product_bar - ratio_bar_1) / up
+    rate_bar = 0.25 * (ratio_bar_1 * exp - sum_bar * exp_1)
     # dynamic.py:258: up = np.exp(volatility * np.sqrt(dt))
     volatility_bar = 0.5 * up_bar * up
 
     return value, (spot_bar, strike_bar, rate_bar, volatility_bar)
 
 
-# s2s digest: de39e34d6880daa1
+# s2s digest: 380d8288482d260a

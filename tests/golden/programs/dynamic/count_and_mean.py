@@ -30,7 +30,7 @@ def count_and_mean_value_and_grad(xs):
             # dynamic.py:187: count += 1
             count += 1
             # dynamic.py:188: total += x
-            total = total + x
+            total += x
     # dynamic.py:189: if count == 0:
     equal = count == 0
     if equal:
@@ -41,22 +41,14 @@ def count_and_mean_value_and_grad(xs):
 
     # Backward, from the return value to the arguments.
     # dynamic.py:189: if count == 0:
-    if equal:
-        total_bar = 0.0
-    else:
-        # dynamic.py:191: return total / count
-        total_bar = 1.0 / count
+    total_bar = 0.0 if equal else 1.0 / count
     # dynamic.py:185: for x in xs:
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         # dynamic.py:186: if x > 0:
-        if xs[i] > 0.0:
-            x_bar = total_bar
-        else:
-            x_bar = 0.0
-        xs_bar[i] = x_bar
+        xs_bar[i] = total_bar if xs[i] > 0.0 else 0.0
 
     return value, xs_bar
 
 
-# s2s digest: 436da987a59bfe81
+# s2s digest: d725df3ce73d0051

@@ -38,13 +38,13 @@ def edit_distance_value_and_grad(a, b):
     at_most_1_steps_steps = np.empty((n, m), dtype=bool)
     for i in range(1, n + 1):
         # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
-        items = a[i - 1]
+        element = a[i - 1]
         # dynamic.py:59: for j in range(1, n + 1):
         at_most_steps = np.empty(m, dtype=bool)
         at_most_1_steps = np.empty(m, dtype=bool)
         for j in range(1, m + 1):
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
-            change = d[i - 1, j - 1] + np.abs(items - b[j - 1])
+            change = d[i - 1, j - 1] + np.abs(element - b[j - 1])
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
             sum_1 = d[i - 1, j] + 1.0
             sum_2 = d[i, j - 1] + 1.0
@@ -68,19 +68,19 @@ def edit_distance_value_and_grad(a, b):
         # dynamic.py:59: for j in range(1, n + 1):
         at_most_steps = at_most_steps_steps[i - 1]
         at_most_1_steps = at_most_1_steps_steps[i - 1]
-        operand = a[i - 1]
+        element = a[i - 1]
         for j in reversed(range(1, m + 1)):
             row = at_most_steps[j - 1]
             row_1 = at_most_1_steps[j - 1]
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
-            items_bar = d_bar[i, j]
+            row_bar = d_bar[i, j]
             d_bar[i, j] = 0.0
-            chosen_bar = np.where(row_1, items_bar, 0.0)
+            chosen_bar = np.where(row_1, row_bar, 0.0)
             change_bar = np.where(row, chosen_bar, 0.0)
-            d_bar[i, j - 1] += np.where(row_1, 0.0, items_bar)
+            d_bar[i, j - 1] += np.where(row_1, 0.0, row_bar)
             d_bar[i - 1, j] += np.where(row, 0.0, chosen_bar)
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
-            product_bar = change_bar * np.sign(operand - b[j - 1])
+            product_bar = change_bar * np.sign(element - b[j - 1])
             b_bar[j - 1] -= product_bar
             a_bar[i - 1] += product_bar
             d_bar[i - 1, j - 1] += change_bar
@@ -88,4 +88,4 @@ def edit_distance_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: acb5c549088a2fb6
+# s2s digest: 189dda14df8a0216

@@ -48,12 +48,12 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     smoothed_bar_1 = smoothed_bar.copy()
     for t in reversed(range(1, n)):
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
-        items_bar = smoothed_bar_1[t]
+        row_bar = smoothed_bar_1[t]
         smoothed_bar_1[t] = 0.0
-        smoothed_bar_1[t - 1] += difference * items_bar
-        difference_bar = items_bar * xs[t] - items_bar * smoothed[t - 1]
-        alpha_bar = alpha_bar + difference_bar
-        xs_bar[t] += alpha * items_bar
+        smoothed_bar_1[t - 1] += difference * row_bar
+        difference_bar = row_bar * xs[t] - row_bar * smoothed[t - 1]
+        alpha_bar += difference_bar
+        xs_bar[t] += alpha * row_bar
     xs_bar -= smoothed_bar
     # dynamic.py:158: smoothed[0] = xs[0]
     xs_bar[0] += smoothed_bar_1[0]
@@ -61,4 +61,4 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: 897e9c00332cc1c5
+# s2s digest: 75ba031224d5e749

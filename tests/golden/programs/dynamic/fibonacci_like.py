@@ -27,10 +27,10 @@ def fibonacci_like_value_and_grad(a: float, b: float):
     for i in range(8):
         # dynamic.py:125: sequence.append(0.5 * sequence[-1] + 0.6 * sequence[-2])
         b_1_1 = 0.5 * b_1 + 0.6 * a_1
-        sequence[i] = np.float64(b_1_1)
+        sequence[i] = b_1_1
         a_1 = b_1
         b_1 = b_1_1
-    joined = np.concatenate([np.array([np.float64(a), np.float64(b)]), sequence])
+    joined = np.concatenate([np.array([a, b]), sequence])
     # dynamic.py:126: return sequence[-1] * sequence[4]
     value = joined[9] * joined[4]
 
@@ -48,10 +48,10 @@ def fibonacci_like_value_and_grad(a: float, b: float):
         a_bar_1 = 0.6 * sum_bar_1
         b_bar = a_bar + 0.5 * sum_bar_1
         a_bar = a_bar_1
-    a_bar += float(sum_bar[0])
-    b_bar += float(sum_bar[1])
+    a_bar += sum_bar[0]
+    b_bar += sum_bar[1]
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 87fac7a66dfeb136
+# s2s digest: ef943fa6b6b11aaf

@@ -29,9 +29,7 @@ def first_crossing_value_and_grad(xs, level: float):
 
     # dynamic.py:244: for i in range(len(xs) - 1):
     return_1 = False
-    carry = 0.0
-    cond_steps = []
-    cond_1_steps = []
+    value = 0.0
     return_steps = []
     for i in range(n - 1):
         # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
@@ -42,53 +40,44 @@ def first_crossing_value_and_grad(xs, level: float):
             return_1 = below
         if return_1:
             # dynamic.py:246: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
-            items = xs[i]
-            cond = xs[i + 1] - items
-            cond_1 = (level - items) / cond
-            carry = i + cond_1
+            xs_i = xs[i]
+            value = i + (level - xs_i) / (xs[i + 1] - xs_i)
         else:
-            cond = np.zeros((), dtype=np.float64)
-            carry = 0.0
-            cond_1 = cond
-        cond_steps.append(cond)
-        cond_1_steps.append(cond_1)
+            value = 0.0
         return_steps.append(return_1)
         if return_1:
             break
-    if return_1:
-        value = carry
-    else:
+    if not return_1:
         # dynamic.py:247: return -level
-        value = np.float64(-level)
+        value = -level
 
     # Backward, from the return value to the arguments.
     # dynamic.py:244: for i in range(len(xs) - 1):
     if return_1:
-        cond_bar = 1.0
+        chosen_bar = 1.0
         level_bar = 0.0
     else:
         # dynamic.py:247: return -level
         level_bar = -1.0
-        cond_bar = 0.0
+        chosen_bar = 0.0
     xs_bar = np.zeros(n)
     level_bar_1 = 0.0
-    carry = cond_bar
-    for i in reversed(range(len(cond_steps))):
+    value_bar = chosen_bar
+    for i in reversed(range(len(return_steps))):
         # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
-        cond = cond_steps[i]
-        cond_1 = cond_1_steps[i]
         if return_steps[i]:
             # dynamic.py:246: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
-            level_bar_2 = carry / cond
-            product_bar = -cond_1 * level_bar_2
+            xs_i = xs[i]
+            difference = xs[i + 1] - xs_i
+            level_bar_2 = value_bar / difference
+            product_bar = -(level - xs_i) / difference * level_bar_2
             xs_bar[i + 1] += product_bar
             xs_bar[i] += -product_bar - level_bar_2
-            level_bar_2 += level_bar_1
-            level_bar_1 = level_bar_2
-        carry = 0.0
-    level_bar = level_bar + level_bar_1
+            level_bar_1 += level_bar_2
+        value_bar = 0.0
+    level_bar += level_bar_1
 
     return value, (xs_bar, level_bar)
 
 
-# s2s digest: aaa40dcc02cff686
+# s2s digest: 9ca5c1e9a1bd5e34

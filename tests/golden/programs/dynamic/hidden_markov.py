@@ -66,9 +66,9 @@ def hidden_markov_value_and_grad(start, transition, emission):
     product_bar = ratio_bar * emission[0]
     transition_bar = np.outer(ratio_2, product_bar)
     alpha_bar = transition @ product_bar / total_2
-    product_bar = ratio_2 @ alpha_bar
+    product_bar_1 = ratio_2 @ alpha_bar
     # dynamic.py:100: log_likelihood += np.log(total)
-    total_bar = 1.0 / total_2 - product_bar
+    total_bar = 1.0 / total_2 - product_bar_1
     # dynamic.py:99: total = np.sum(alpha)
     alpha_bar += total_bar
     # dynamic.py:101: alpha = (alpha / total) @ transition * emission[symbol]
@@ -77,9 +77,9 @@ def hidden_markov_value_and_grad(start, transition, emission):
     emission_bar[1] = product_1 * alpha_bar
     transition_bar += np.outer(ratio_1, product_bar)
     alpha_bar = transition @ product_bar / total_1
-    product_bar = ratio_1 @ alpha_bar
+    product_bar_1 = ratio_1 @ alpha_bar
     # dynamic.py:100: log_likelihood += np.log(total)
-    total_bar = 1.0 / total_1 - product_bar
+    total_bar = 1.0 / total_1 - product_bar_1
     # dynamic.py:99: total = np.sum(alpha)
     alpha_bar += total_bar
     # dynamic.py:101: alpha = (alpha / total) @ transition * emission[symbol]
@@ -87,9 +87,9 @@ def hidden_markov_value_and_grad(start, transition, emission):
     emission_bar[2] += product * alpha_bar
     transition_bar += np.outer(ratio, product_bar)
     alpha_bar = transition @ product_bar / total
-    product_bar = ratio @ alpha_bar
+    product_bar_1 = ratio @ alpha_bar
     # dynamic.py:100: log_likelihood += np.log(total)
-    total_bar = 1.0 / total - product_bar
+    total_bar = 1.0 / total - product_bar_1
     # dynamic.py:99: total = np.sum(alpha)
     alpha_bar += total_bar
     # dynamic.py:96: alpha = start * emission[observed[0]]
@@ -99,4 +99,4 @@ def hidden_markov_value_and_grad(start, transition, emission):
     return value, (start_bar, transition_bar, emission_bar)
 
 
-# s2s digest: 4aad1f2793f7c601
+# s2s digest: 2ad0896c4087521b

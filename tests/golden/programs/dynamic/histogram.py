@@ -35,11 +35,7 @@ def histogram_vjp(xs, weights, y_bar):
         k = 0
         while True:
             below = k < 3
-            if below:
-                cond = x > 0.25 * (k + 1)
-            else:
-                cond = below
-            if not cond:
+            if not (x > 0.25 * (k + 1) if below else below):
                 break
             # dynamic.py:173: k += 1
             k += 1
@@ -53,11 +49,11 @@ def histogram_vjp(xs, weights, y_bar):
     weights_bar = np.empty(n)
     for i in reversed(range(n)):
         # dynamic.py:174: counts[k] += w * x
-        items_bar = y_bar[k_steps[i]]
-        xs_bar[i] = weights[i] * items_bar
-        weights_bar[i] = items_bar * xs[i]
+        row_bar = y_bar[k_steps[i]]
+        xs_bar[i] = weights[i] * row_bar
+        weights_bar[i] = row_bar * xs[i]
 
     return counts, (xs_bar, weights_bar)
 
 
-# s2s digest: 10fe447bb01ec393
+# s2s digest: c3f086e995f285fb

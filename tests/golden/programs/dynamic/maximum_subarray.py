@@ -37,9 +37,9 @@ def maximum_subarray_value_and_grad(xs):
         current = np.maximum(x, sum_1)
         at_least_steps[i] = x >= sum_1
         # dynamic.py:44: best = max(best, current)
-        best_1_1 = np.maximum(best_1, current)
+        best_2 = np.maximum(best_1, current)
         at_least_1_steps[i] = best_1 >= current
-        best_1 = best_1_1
+        best_1 = best_2
     # dynamic.py:45: return best**2
     value = best_1**2
 
@@ -66,4 +66,4 @@ def maximum_subarray_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: f706d2e111c3d7bc
+# s2s digest: 818c286986a88b32

@@ -25,42 +25,34 @@ def pairwise_value_and_grad(points):
     energy = 0.0
     for i in range(n):
         # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-        items = points[i]
+        points_i = points[i]
         # dynamic.py:230: for j in range(i + 1, n):
         for j in range(i + 1, n):
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-            r = np.sqrt(np.sum((items - points[j]) ** 2))
+            r = np.sqrt(np.sum((points_i - points[j]) ** 2))
             # dynamic.py:232: if r < 1.0:
             if r < 1.0:
                 # dynamic.py:233: energy += (1.0 - r) ** 2
-                energy = energy + (1.0 - r) ** 2
+                energy += (1.0 - r) ** 2
 
     # Backward, from the return value to the arguments.
     # dynamic.py:229: for i in range(n):
     points_bar = np.zeros((n, m))
     for i in reversed(range(n)):
-        # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-        items = points[i]
         # dynamic.py:230: for j in range(i + 1, n):
-        r_steps = []
-        for j in range(i + 1, n):
+        points_i = points[i]
+        for j in reversed(range(i + 1, n)):
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-            r_steps.append(np.sqrt(np.sum((items - points[j]) ** 2)))
-        for k in reversed(range(len(r_steps))):
-            r = r_steps[k]
-            j = k + (i + 1)
+            difference = points_i - points[j]
+            r = np.sqrt(np.sum(difference**2))
             # dynamic.py:232: if r < 1.0:
-            if r < 1.0:
-                # dynamic.py:233: energy += (1.0 - r) ** 2
-                r_bar = -2.0 * (1.0 - r)
-            else:
-                r_bar = 0.0
+            r_bar = -2.0 * (1.0 - r) if r < 1.0 else 0.0
             # dynamic.py:231: r = np.sqrt(np.sum((points[i] - points[j]) ** 2))
-            product_bar = r_bar / r * (items - points[j])
+            product_bar = r_bar / r * difference
             points_bar[j] -= product_bar
             points_bar[i] += product_bar
 
     return energy, points_bar
 
 
-# s2s digest: 5055d5dbade7be3e
+# s2s digest: cc40aac862d1790a

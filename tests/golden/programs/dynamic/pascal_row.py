@@ -26,22 +26,30 @@ def pascal_row_value_and_grad(x: float):
     sum_4 = 1.0 + x * sum_2
     sum_5 = sum_2 + x * sum_3
     sum_6 = sum_3 + product
-    sum_7 = 1.0 + x * sum_4
-    sum_8 = sum_4 + x * sum_5
-    sum_9 = sum_5 + x * sum_6
-    sum_10 = sum_6 + product
+    product_1 = x * sum_4
+    product_2 = x * sum_5
+    product_3 = x * sum_6
     # dynamic.py:137: return sum(row)
-    value = 1.0 + sum_7 + sum_8 + sum_9 + sum_10 + x
+    value = (
+        1.0
+        + (1.0 + product_1)
+        + (sum_4 + product_2)
+        + (sum_5 + product_3)
+        + (sum_6 + product)
+        + x
+    )
 
     # Backward, from the return value to the arguments.
     # dynamic.py:136: row = [1.0] + [a + x * b for a, b in zip(row, row[1:])] + [x]
     sum_bar = 1.0 + x
+    x_bar = 1.0 + sum_6 + sum_5 + sum_4
     sum_bar_1 = sum_bar + x * sum_bar
-    x_bar = 1.0 + sum_6 + sum_5 + sum_4 + sum_bar * sum_3
-    product_bar = 2.0 * (1.0 + sum_bar + sum_bar_1 + sum_bar_1 + x * sum_bar_1) * x
-    x_bar = x_bar + sum_bar * sum_2 + sum_bar_1 * sum_1 + product_bar
+    x_bar += sum_bar * sum_3
+    x_bar += sum_bar * sum_2
+    sum_bar = 1.0 + sum_bar + 2.0 * sum_bar_1 + x * sum_bar_1
+    x_bar = x_bar + sum_bar_1 * sum_1 + 2.0 * sum_bar * x
 
     return value, x_bar
 
 
-# s2s digest: fe176189f530cc85
+# s2s digest: fa8a78aafc8faf71

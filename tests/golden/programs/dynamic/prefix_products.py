@@ -30,9 +30,8 @@ def prefix_products_value_and_grad(xs):
         product = product * xs[i]
         products_history[i + 1] = product
     # dynamic.py:219: return sum(products)
-    products = products_history[1:]
     total = 0.0
-    for row in products:
+    for row in products_history[1:]:
         total = total + row
 
     # Backward, from the return value to the arguments.
@@ -48,4 +47,4 @@ def prefix_products_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: b36595e7166ae23a
+# s2s digest: 664529c6e436c495

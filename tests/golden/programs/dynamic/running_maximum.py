@@ -46,9 +46,9 @@ def running_maximum_vjp(xs, y_bar):
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         # dynamic.py:17: out[i] = best
-        items_bar = out_bar[i]
+        row_bar = out_bar[i]
         out_bar[i] = 0.0
-        best_bar = best_bar + items_bar
+        best_bar += row_bar
         # dynamic.py:15: if x > best:
         if above_steps[i]:
             x_bar = best_bar
@@ -60,4 +60,4 @@ def running_maximum_vjp(xs, y_bar):
     return out, xs_bar
 
 
-# s2s digest: e65c9e9ccacecf88
+# s2s digest: ced28d072a0c096b

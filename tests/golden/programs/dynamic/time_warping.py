@@ -34,21 +34,21 @@ def time_warping_value_and_grad(a, b):
     at_most_1_steps_steps = np.empty((n, m), dtype=bool)
     for i in range(n):
         # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
-        items = a[i]
+        a_i = a[i]
         # dynamic.py:73: for j in range(len(b)):
         at_most_steps = np.empty(m, dtype=bool)
         at_most_1_steps = np.empty(m, dtype=bool)
         for j in range(m):
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
-            items_1 = cost[i, j]
-            items_2 = cost[i, j + 1]
-            items_3 = cost[i + 1, j]
-            smaller = np.minimum(items_1, items_2)
-            at_most_steps[j] = items_1 <= items_2
-            step = np.minimum(smaller, items_3)
-            at_most_1_steps[j] = smaller <= items_3
+            element = cost[i, j]
+            element_1 = cost[i, j + 1]
+            element_2 = cost[i + 1, j]
+            smaller = np.minimum(element, element_1)
+            at_most_steps[j] = element <= element_1
+            step = np.minimum(smaller, element_2)
+            at_most_1_steps[j] = smaller <= element_2
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
-            cost[i + 1, j + 1] = (items - b[j]) ** 2 + step
+            cost[i + 1, j + 1] = (a_i - b[j]) ** 2 + step
         at_most_steps_steps[i] = at_most_steps
         at_most_1_steps_steps[i] = at_most_1_steps
     # dynamic.py:76: return cost[-1, -1]
@@ -65,14 +65,14 @@ def time_warping_value_and_grad(a, b):
         # dynamic.py:73: for j in range(len(b)):
         at_most_steps = at_most_steps_steps[i]
         at_most_1_steps = at_most_1_steps_steps[i]
-        operand = a[i]
+        a_i = a[i]
         for j in reversed(range(m)):
             row = at_most_steps[j]
             row_1 = at_most_1_steps[j]
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
             step_bar = cost_bar[i + 1, j + 1]
             cost_bar[i + 1, j + 1] = 0.0
-            product_bar = 2.0 * (operand - b[j]) * step_bar
+            product_bar = 2.0 * (a_i - b[j]) * step_bar
             b_bar[j] -= product_bar
             a_bar[i] += product_bar
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
@@ -84,4 +84,4 @@ def time_warping_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 4bc0b7a1e81cbad8
+# s2s digest: 044226185607a328

@@ -44,16 +44,16 @@ def viterbi_score_value_and_grad(transitions, emissions):
     # Backward, from the return value to the arguments.
     # dynamic.py:85: for row in emissions[1:]:
     converted = (score == value).astype(float)
-    score_bar = 1.0 / converted.sum() * converted
+    score_bar = converted / converted.sum()
     transitions_bar = np.zeros((n, n))
     score_bar_steps = np.empty((m - 1, *score_bar.shape))
     for i in reversed(range(m - 1)):
         score_bar_steps[i] = score_bar
         # dynamic.py:86: score = np.max(score[:, None] + transitions, axis=0) + row
-        converted = (score_steps[i][:, None] + transitions == largest_steps[i]).astype(
-            float
-        )
-        product_bar = score_bar / converted.sum(axis=0) * converted
+        converted_1 = (
+            score_steps[i][:, None] + transitions == largest_steps[i]
+        ).astype(float)
+        product_bar = score_bar / converted_1.sum(axis=0) * converted_1
         transitions_bar += product_bar
         score_bar = product_bar.sum(axis=1)
     emissions_bar = np.zeros(emissions.shape)
@@ -64,4 +64,4 @@ def viterbi_score_value_and_grad(transitions, emissions):
     return value, (transitions_bar, emissions_bar)
 
 
-# s2s digest: e57714249aa5cffb
+# s2s digest: c19c4e61eae907db

@@ -29,66 +29,63 @@ def water_level_value_and_grad(heights):
     left = 0.0
     right = 0.0
     water = 0.0
-    below_steps = []
-    cond_steps = []
+    left_steps = []
     i_steps = []
+    right_steps = []
     j_steps = []
     while i <= j:
+        left_steps.append(left)
         i_steps.append(i)
+        right_steps.append(right)
         j_steps.append(j)
         # dynamic.py:303: if left < right:
-        below = left < right
-        if below:
+        if left < right:
             # dynamic.py:304: left = max(left, heights[i])
-            items = heights[i]
-            left_1 = np.maximum(left, items)
-            cond = left >= items
+            heights_i = heights[i]
+            left = np.maximum(left, heights_i)
             # dynamic.py:305: water += left - heights[i]
-            water = water + (left_1 - items)
+            water += left - heights_i
             # dynamic.py:306: i += 1
             i += 1
-            left = left_1
         else:
             # dynamic.py:308: right = max(right, heights[j])
-            items = heights[j]
-            right_1 = np.maximum(right, items)
-            cond = right >= items
+            heights_j = heights[j]
+            right = np.maximum(right, heights_j)
             # dynamic.py:309: water += right - heights[j]
-            water = water + (right_1 - items)
+            water += right - heights_j
             # dynamic.py:310: j -= 1
             j -= 1
-            right = right_1
-        below_steps.append(below)
-        cond_steps.append(cond)
 
     # Backward, from the return value to the arguments.
     # dynamic.py:302: while i <= j:
     heights_bar = np.zeros(n)
     left_bar = 0.0
     right_bar = 0.0
-    for below, cond, i, j in zip(
-        reversed(below_steps),
-        reversed(cond_steps),
+    for left, i, right, j in zip(
+        reversed(left_steps),
         reversed(i_steps),
+        reversed(right_steps),
         reversed(j_steps),
     ):
         # dynamic.py:303: if left < right:
-        if below:
+        if left < right:
             # dynamic.py:305: water += left - heights[i]
             left_bar = left_bar + 1.0
             # dynamic.py:304: left = max(left, heights[i])
-            left_bar_1 = np.where(cond, left_bar, 0.0)
-            heights_bar[i] += np.where(cond, 0.0, left_bar) - 1.0
+            at_least = left >= heights[i]
+            left_bar_1 = np.where(at_least, left_bar, 0.0)
+            heights_bar[i] += np.where(at_least, 0.0, left_bar) - 1.0
             left_bar = left_bar_1
         else:
             # dynamic.py:309: water += right - heights[j]
             right_bar = right_bar + 1.0
             # dynamic.py:308: right = max(right, heights[j])
-            right_bar_1 = np.where(cond, right_bar, 0.0)
-            heights_bar[j] += np.where(cond, 0.0, right_bar) - 1.0
+            at_least = right >= heights[j]
+            right_bar_1 = np.where(at_least, right_bar, 0.0)
+            heights_bar[j] += np.where(at_least, 0.0, right_bar) - 1.0
             right_bar = right_bar_1
 
     return water, heights_bar
 
 
-# s2s digest: 168e14b11f911461
+# s2s digest: 72c0dc1777b692f3

@@ -35,14 +35,9 @@ def by_range_value_and_grad(x: float) -> tuple[float, float]:
 
     # Backward, from the return value to the arguments.
     # effects.py:62: if x < 0.5:
-    if below:
-        # effects.py:63: y = x * x
-        x_bar = 2.0 * x
-    else:
-        # effects.py:65: y = 1.0 / x
-        x_bar = -y / x
+    x_bar = 2.0 * x if below else -y / x
 
     return value, x_bar
 
 
-# s2s digest: 8993398d3bb7f17b
+# s2s digest: 6bda897a8a0f861e

@@ -45,11 +45,11 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
         new = 0.5 * (x_1 + ratio)
         # effects.py:122: if abs(new - x) < 1e-13:
         if abs(new - x_1) < 1e-13:
-            new_bar = 0.0
+            product_bar = 0.0
         else:
-            x_bar, new_bar = 0.0, x_bar
+            product_bar = 0.5 * x_bar
+            x_bar = 0.0
         # effects.py:121: new = 0.5 * (x + a / x)
-        product_bar = 0.5 * new_bar
         ratio_bar = product_bar / x_1
         a_bar += ratio_bar
         x_bar = x_bar + product_bar - ratio * ratio_bar
@@ -57,4 +57,4 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: 0d5965ad31cc028a
+# s2s digest: 9d653ad3858be7c5

@@ -29,8 +29,8 @@ def above_the_recent_value_and_grad(xs):
     x = xs[0]
     if above:
         # filters.py:22: total += (x - mean) ** 2
-        cond = x - mean
-        total = 0.0 + cond**2
+        difference = x - mean
+        total = 0.0 + difference**2
     else:
         total = 0.0
     # filters.py:20: mean = sum(window) / len(window)
@@ -41,8 +41,8 @@ def above_the_recent_value_and_grad(xs):
     x = xs[1]
     if above_1:
         # filters.py:22: total += (x - mean) ** 2
-        cond_1 = x - mean
-        total = total + cond_1**2
+        difference_1 = x - mean
+        total += difference_1**2
     # filters.py:20: mean = sum(window) / len(window)
     mean = (sum_1 + xs[2]) / 3.0
     # filters.py:21: if x > mean:
@@ -50,8 +50,8 @@ def above_the_recent_value_and_grad(xs):
     x = xs[2]
     if above_2:
         # filters.py:22: total += (x - mean) ** 2
-        cond_2 = x - mean
-        total = total + cond_2**2
+        difference_2 = x - mean
+        total += difference_2**2
     # filters.py:20: mean = sum(window) / len(window)
     mean = (0.0 + xs[1] + xs[2] + xs[3]) / 3.0
     # filters.py:21: if x > mean:
@@ -59,8 +59,8 @@ def above_the_recent_value_and_grad(xs):
     x = xs[3]
     if above_3:
         # filters.py:22: total += (x - mean) ** 2
-        cond_3 = x - mean
-        total = total + cond_3**2
+        difference_3 = x - mean
+        total += difference_3**2
     # filters.py:20: mean = sum(window) / len(window)
     mean = (0.0 + xs[2] + xs[3] + xs[4]) / 3.0
     # filters.py:21: if x > mean:
@@ -68,30 +68,30 @@ def above_the_recent_value_and_grad(xs):
     x = xs[4]
     if above_4:
         # filters.py:22: total += (x - mean) ** 2
-        cond_4 = x - mean
-        total = total + cond_4**2
+        difference_4 = x - mean
+        total += difference_4**2
 
     # Backward, from the return value to the arguments.
     # filters.py:21: if x > mean:
     if above_4:
         # filters.py:22: total += (x - mean) ** 2
-        x_bar = 2.0 * cond_4
+        x_bar = 2.0 * difference_4
         mean_bar = -x_bar
     else:
         x_bar = 0.0
         mean_bar = 0.0
     # filters.py:20: mean = sum(window) / len(window)
     x_bar_1 = mean_bar / 3.0
-    x_bar = x_bar + x_bar_1
+    x_bar += x_bar_1
     # filters.py:21: if x > mean:
     if above_3:
         # filters.py:22: total += (x - mean) ** 2
-        x_bar_2 = 2.0 * cond_3
-        mean_bar = -x_bar_2
+        x_bar_3 = 2.0 * difference_3
+        mean_bar = -x_bar_3
+        x_bar_2 = x_bar_1 + x_bar_3
     else:
-        x_bar_2 = 0.0
         mean_bar = 0.0
-    x_bar_2 = x_bar_1 + x_bar_2
+        x_bar_2 = x_bar_1
     # filters.py:20: mean = sum(window) / len(window)
     x_bar_3 = mean_bar / 3.0
     x_bar_2 += x_bar_3
@@ -99,45 +99,37 @@ def above_the_recent_value_and_grad(xs):
     # filters.py:21: if x > mean:
     if above_2:
         # filters.py:22: total += (x - mean) ** 2
-        x_bar_4 = 2.0 * cond_2
-        mean_bar = -x_bar_4
+        x_bar_5 = 2.0 * difference_2
+        mean_bar = -x_bar_5
+        x_bar_4 = x_bar_1 + x_bar_5
     else:
-        x_bar_4 = 0.0
         mean_bar = 0.0
-    x_bar_1 += x_bar_4
+        x_bar_4 = x_bar_1
     # filters.py:20: mean = sum(window) / len(window)
     ratio_bar = mean_bar / 3.0
-    x_bar_1 += ratio_bar
+    x_bar_4 += ratio_bar
     # filters.py:21: if x > mean:
     if above_1:
         # filters.py:22: total += (x - mean) ** 2
-        x_bar_4 = 2.0 * cond_1
-        mean_bar = -x_bar_4
+        x_bar_7 = 2.0 * difference_1
+        x_bar_5 = x_bar_3 + x_bar_7
+        x_bar_6 = ratio_bar - difference_1
     else:
-        x_bar_4 = 0.0
-        mean_bar = 0.0
-    x_bar_3 += x_bar_4
+        x_bar_5 = x_bar_3
+        x_bar_6 = ratio_bar
     # filters.py:20: mean = sum(window) / len(window)
-    x_bar_4 = ratio_bar + 0.5 * mean_bar
-    x_bar_3 += x_bar_4
+    x_bar_5 += x_bar_6
     # filters.py:21: if x > mean:
     if above:
         # filters.py:22: total += (x - mean) ** 2
-        x_bar_5 = 2.0 * cond
-        mean_bar = -x_bar_5
+        x_bar_8 = 2.0 * difference
+        x_bar_7 = x_bar_6 + x_bar_8 - x_bar_8
     else:
-        x_bar_5 = 0.0
-        mean_bar = 0.0
-    x_bar_5 = x_bar_4 + x_bar_5 + mean_bar
+        x_bar_7 = x_bar_6
     # filters.py:18: for x in xs:
-    xs_bar = np.zeros(xs.shape)
-    xs_bar[4] = x_bar
-    xs_bar[3] += x_bar_2
-    xs_bar[2] += x_bar_1
-    xs_bar[1] += x_bar_3
-    xs_bar[0] += x_bar_5
+    xs_bar = np.array([x_bar_7, x_bar_5, x_bar_4, x_bar_2, x_bar])
 
     return total, xs_bar
 
 
-# s2s digest: 548d92bc96659b1a
+# s2s digest: 231c366a1c997dc0

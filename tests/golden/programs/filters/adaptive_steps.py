@@ -119,7 +119,7 @@ def adaptive_steps_value_and_grad(y: float, k: float):
         # filters.py:58: if error < 1e-3:
         h_bar = h_bar * np.minimum(2.0, larger)
         if error < 0.001:
-            h_bar = h_bar + t_bar
+            h_bar += t_bar
             y3_bar = y_bar
             y_bar = 0.0
         else:
@@ -129,16 +129,16 @@ def adaptive_steps_value_and_grad(y: float, k: float):
         ratio_bar = (
             product_bar * math.copysign(bool(difference_1), difference_1) / sum_3
         )
-        y3_bar = y3_bar + ratio_bar
+        y3_bar += ratio_bar
         # filters.py:56: y2 = y + h * (7 / 24 * k1 + 1 / 4 * k2 + 1 / 3 * k3 + 1 / 8 * k4)
-        y_bar = y_bar - ratio_bar
+        y_bar -= ratio_bar
         product_bar = -h_1 * ratio_bar
-        h_bar = h_bar - ratio_bar * sum_2
+        h_bar -= ratio_bar * sum_2
         k4_bar = 0.125 * product_bar
         # filters.py:55: k4 = f(t + h, y3)
         t_bar_1 = k4_bar * math.cos(t_3)
         y3_bar += negated_k * k4_bar
-        t_bar = t_bar + t_bar_1
+        t_bar += t_bar_1
         h_bar += t_bar_1
         # filters.py:54: y3 = y + h * (2 / 9 * k1 + 1 / 3 * k2 + 4 / 9 * k3)
         y_bar += y3_bar
@@ -166,7 +166,7 @@ def adaptive_steps_value_and_grad(y: float, k: float):
         # filters.py:51: k1 = f(t, y)
         t_bar += k1_bar * math.cos(t)
         y_bar += negated_k * k1_bar
-        k_bar = k_bar - (sum_bar + k1_bar * y_1)
+        k_bar -= sum_bar + k1_bar * y_1
         # filters.py:50: h = min(h, 2.0 - t)
         at_most = h <= difference
         h_bar_1 = np.where(at_most, h_bar, 0.0)
@@ -176,4 +176,4 @@ def adaptive_steps_value_and_grad(y: float, k: float):
     return y, (y_bar, k_bar)
 
 
-# s2s digest: 994b4b14f385ef0b
+# s2s digest: 3c04de88f93c4158

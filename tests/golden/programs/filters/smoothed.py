@@ -25,8 +25,6 @@ def smoothed_value_and_grad(xs, alpha: float):
     if np.ndim(alpha) or n < 2:
         raise ValueError("expected xs: f64[n], alpha: float, n >= 2")
 
-    # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
-    clamp = np.clip(xs[0], -0.5, 0.8)
     # filters.py:34: state = x if state is None else alpha * x + (1.0 - alpha) * state
     difference = 1.0 - alpha
     # filters.py:33: for x in xs:
@@ -40,36 +38,35 @@ def smoothed_value_and_grad(xs, alpha: float):
         # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
         out[i - 1] = np.clip(state, -0.5, 0.8)
         state_steps[i] = state
-    joined = np.concatenate([np.array([clamp]), out])
+    joined = np.concatenate([np.array([np.clip(xs[0], -0.5, 0.8)]), out])
     # filters.py:36: return np.sum(np.array(out) ** 2)
-    copy_joined = joined.copy()
-    value = np.sum(copy_joined**2)
+    value = np.sum(joined**2)
 
     # Backward, from the return value to the arguments.
     # filters.py:36: return np.sum(np.array(out) ** 2)
-    product_bar = 2.0 * copy_joined
+    product_bar = 2.0 * joined
     # filters.py:33: for x in xs:
     alpha_bar = 0.0
-    x_bar = 0.0
-    x_bar_2_steps = np.empty(n - 1)
+    state_bar = 0.0
+    x_bar_steps = np.empty(n - 1)
     for i in reversed(range(1, n)):
         state = state_steps[i]
         # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
-        x_bar += np.where((-0.5 < state) & (state < 0.8), product_bar[i], 0.0)
+        state_bar += np.where((-0.5 < state) & (state < 0.8), product_bar[i], 0.0)
         # filters.py:34: state = x if state is None else alpha * x + (1.0 - alpha) * state
-        x_bar_1 = difference * x_bar
-        x_bar_2_steps[i - 1] = alpha * x_bar
-        alpha_bar = alpha_bar + x_bar * xs[i] - x_bar * state_steps[i - 1]
-        x_bar = x_bar_1
+        state_bar_1 = difference * state_bar
+        x_bar_steps[i - 1] = alpha * state_bar
+        alpha_bar += state_bar * xs[i] - state_bar * state_steps[i - 1]
+        state_bar = state_bar_1
     xs_bar = np.zeros(xs.shape)
-    xs_bar[1:] = x_bar_2_steps
+    xs_bar[1:] = x_bar_steps
     # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
     both = (-0.5 < xs[0]) & (xs[0] < 0.8)
-    x_bar += np.where(both, product_bar[0], 0.0)
+    state_bar += np.where(both, product_bar[0], 0.0)
     # filters.py:33: for x in xs:
-    xs_bar[0] += x_bar
+    xs_bar[0] += state_bar
 
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: acf48a87ff4f02da
+# s2s digest: 0ebba899e30f1743

@@ -84,7 +84,7 @@ def viterbi_value_and_grad(log_e):
     log_e_bar[0, 0] = product
     # filters.py:73: for t in range(1, n):
     converted = (score == largest_score).astype(float)
-    score_bar = 1.0 / converted.sum() * converted
+    score_bar = converted / converted.sum()
     log_e_bar_1 = np.zeros((n, m))
     for t in reversed(range(1, n)):
         # filters.py:75: for j in range(k):
@@ -115,4 +115,4 @@ def viterbi_value_and_grad(log_e):
     return value, log_e_bar
 
 
-# s2s digest: d3f19bd2d935583d
+# s2s digest: 9a977e98d3bbfd37

@@ -9,22 +9,21 @@ Needs the Python standard library only.
 
 
 
-def accumulated_value_and_grad(x: float):
+def accumulated_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `accumulated`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value, x_bar): float, float64[]
+        (value, x_bar): floats
     """
     # idioms.py:121: powers = list(itertools.accumulate([x] * 5, lambda a, b: a * b))
     a = x * x
     a_1 = a * x
     a_2 = a_1 * x
-    product = a_2 * x
     # idioms.py:122: return powers[0] + powers[2] - powers[4]
-    value = x + a_1 - product
+    value = x + a_1 - a_2 * x
 
     # Backward, from the return value to the arguments.
     # idioms.py:121: powers = list(itertools.accumulate([x] * 5, lambda a, b: a * b))
@@ -34,4 +33,4 @@ def accumulated_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 2744ce35cd31c597
+# s2s digest: b787f167e08904cf

@@ -23,17 +23,17 @@ def arguments_in_a_list_value_and_grad(
     """
     # idioms.py:169: total += value * weight
     total = 0.0 + x * 2.0
-    product = y * x
-    total += product
+    y_x = y * x
+    total += y_x
     # idioms.py:170: return scale * total
     value = y * total
 
     # Backward, from the return value to the arguments.
     # idioms.py:169: total += value * weight
-    y_bar = total + product
+    y_bar = total + y_x
     x_bar = y * y + 2.0 * y
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: dbb07bd09742bef4
+# s2s digest: 34967fb292e89096

@@ -30,13 +30,11 @@ def chained_lists_value_and_grad(
     total = total * 0.5 + 2.0
 
     # Backward, from the return value to the arguments.
-    # idioms.py:132: total = total * 0.5 + v
-    total_bar = 0.5 * 0.5
     # idioms.py:131: for v in itertools.chain([x, y], (x * y, 2.0)):
-    y_bar = total_bar + 0.5 * x
-    x_bar = 0.5 * (total_bar + y)
+    y_bar = 0.25 + 0.5 * x
+    x_bar = 0.125 + 0.5 * y
 
     return total, (x_bar, y_bar)
 
 
-# s2s digest: ee112b5b4ab5bacb
+# s2s digest: 59caef828794461b

@@ -9,7 +9,7 @@ Needs the Python standard library only.
 
 
 
-def closure_value_and_grad(x: float, k: float):
+def closure_value_and_grad(x: float, k: float) -> tuple[float, tuple[float, float]]:
     """Value of `closure`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,7 +17,7 @@ def closure_value_and_grad(x: float, k: float):
 
     Returns:
         value: float
-        (x_bar, k_bar): float64[], float64[]
+        (x_bar, k_bar): floats
     """
     # idioms.py:24: return energy(x) + spring(x)
     product = -k * x
@@ -27,10 +27,10 @@ def closure_value_and_grad(x: float, k: float):
     # Backward, from the return value to the arguments.
     # idioms.py:24: return energy(x) + spring(x)
     sum_bar = 1.0 - 0.5 * x
-    x_bar = x_bar - k * sum_bar
+    x_bar -= k * sum_bar
     k_bar = -sum_bar * x
 
     return value, (x_bar, k_bar)
 
 
-# s2s digest: 0c83e18419f4b1f2
+# s2s digest: 1a93a2ab96a69d8a

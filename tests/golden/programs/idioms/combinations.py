@@ -35,16 +35,13 @@ def combinations_value_and_grad(a):
     total -= 0.1 * a[2] ** 2
 
     # Backward, from the return value to the arguments.
-    # idioms.py:112: total -= 0.1 * a[i + j] ** 2
-    sum_bar = -1.0 - 1.0
     # idioms.py:110: total += a[i] * a[j]
-    sum_bar = 0.2 * a[1] * sum_bar + a[2]
     a_bar = np.zeros(a.shape)
     a_bar[2] = a[1] - 0.2 * a[2] + a[0]
-    a_bar[1] += sum_bar + a[0]
+    a_bar[1] += a[2] - 0.4 * a[1] + a[0]
     a_bar[0] += a[2] - 0.2 * a[0] + a[1]
 
     return total, a_bar
 
 
-# s2s digest: 11ac9c30214483db
+# s2s digest: 1cc531665f882463

@@ -9,7 +9,9 @@ Needs the Python standard library only.
 
 
 
-def dictionary_comprehension_value_and_grad(x: float, y: float):
+def dictionary_comprehension_value_and_grad(
+    x: float, y: float
+) -> tuple[float, tuple[float, float]]:
     """Value of `dictionary_comprehension`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,14 +19,12 @@ def dictionary_comprehension_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (x_bar, y_bar): float, float64[]
+        (x_bar, y_bar): floats
     """
     # idioms.py:315: squares = {name: value**2 for name, value in {"x": x, "y": y}.items()}
     x_bar = y**2
-    # idioms.py:317: squares["z"] = x * squares["y"]
-    product = x * x_bar
     # idioms.py:318: return sum(squares.values())
-    value = 0.0 + x_bar + product
+    value = 0.0 + x_bar + x * x_bar
 
     # Backward, from the return value to the arguments.
     # idioms.py:317: squares["z"] = x * squares["y"]
@@ -35,4 +35,4 @@ def dictionary_comprehension_value_and_grad(x: float, y: float):
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 89303c80f34536b8
+# s2s digest: 237abfd248ea47b1

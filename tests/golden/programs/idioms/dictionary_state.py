@@ -16,29 +16,30 @@ def dictionary_state_value_and_grad(x: float) -> tuple[float, float]:
         x: float
 
     Returns:
-        (value, x_bar): floats
+        (value_1, x_bar): floats
     """
     # idioms.py:304: for _ in range(12):
-    carry = 1.0
+    value = 1.0
     for _ in range(12):
         # idioms.py:305: state["velocity"] -= 0.1 * state["position"]
-        carry -= 0.1 * x
+        product = 0.1 * x
         # idioms.py:306: state["position"] += 0.1 * state["velocity"]
-        x += 0.1 * carry
+        value -= product
+        x += 0.1 * value
     # idioms.py:307: return state["position"] * state["velocity"]
-    value = x * carry
+    value_1 = x * value
 
     # Backward, from the return value to the arguments.
     # idioms.py:304: for _ in range(12):
-    x_bar = carry
-    carry = x
-    for _ in reversed(range(12)):
+    x_bar = value
+    value_bar = x
+    for _ in range(12):
         # idioms.py:306: state["position"] += 0.1 * state["velocity"]
-        carry += 0.1 * x_bar
+        value_bar += 0.1 * x_bar
         # idioms.py:305: state["velocity"] -= 0.1 * state["position"]
-        x_bar -= 0.1 * carry
+        x_bar -= 0.1 * value_bar
 
-    return value, x_bar
+    return value_1, x_bar
 
 
-# s2s digest: 5ed7df680e81ef29
+# s2s digest: 1e496cb19b93e658

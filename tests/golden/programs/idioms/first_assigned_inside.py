@@ -34,21 +34,21 @@ def first_assigned_inside_value_and_grad(xs):
 
     # Backward, from the return value to the arguments.
     # idioms.py:395: for x in xs:
-    carry = 1.0
-    carry_1 = 1.0
+    value_bar = 1.0
+    value_bar_1 = 1.0
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         x = xs[i]
         # idioms.py:396: last = np.sin(x)
         last = np.sin(x)
         # idioms.py:397: square = last * last
-        last_bar = carry + 2.0 * carry_1 * last
+        last_bar = value_bar + 2.0 * value_bar_1 * last
         # idioms.py:396: last = np.sin(x)
         xs_bar[i] = last_bar * np.cos(x)
-        carry = 0.0
-        carry_1 = 0.0
+        value_bar = 0.0
+        value_bar_1 = 0.0
 
     return value, xs_bar
 
 
-# s2s digest: 38851ce034bf448b
+# s2s digest: 75df2e3cf4a4ac9a

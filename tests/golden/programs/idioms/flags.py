@@ -17,7 +17,7 @@ def flags_value_and_grad(xs):
         xs: float64[n]
 
     Returns:
-        (value, xs_bar): float64[], float64[n]
+        (total, xs_bar): float64[], float64[n]
     """
     (n,) = xs.shape
 
@@ -31,14 +31,12 @@ def flags_value_and_grad(xs):
         # idioms.py:409: if found:
         if found:
             # idioms.py:410: total += x
-            total = total + x
+            total += x
         # idioms.py:411: if x > 0.4:
         found = (x > 0.4) | found
     # idioms.py:413: return total if found else np.sum(xs**2)
-    if found:
-        value = total
-    else:
-        value = np.sum(xs**2)
+    if not found:
+        total = np.sum(xs**2)
 
     # Backward, from the return value to the arguments.
     # idioms.py:413: return total if found else np.sum(xs**2)
@@ -52,14 +50,10 @@ def flags_value_and_grad(xs):
     x_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         # idioms.py:409: if found:
-        if found_steps[i]:
-            x_bar = total_bar
-        else:
-            x_bar = 0.0
-        x_bar_steps[i] = x_bar
+        x_bar_steps[i] = total_bar if found_steps[i] else 0.0
     xs_bar += x_bar_steps
 
-    return value, xs_bar
+    return total, xs_bar
 
 
-# s2s digest: d1d6a588de8942e3
+# s2s digest: cc1ddaf5521087c0

@@ -10,14 +10,14 @@ Needs the Python standard library only.
 import math
 
 
-def makes_functions_value_and_grad(x: float):
+def makes_functions_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `makes_functions`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (total, x_bar): float, float64[]
+        (total, x_bar): floats
     """
     # idioms.py:41: total += f(x)
     sin_x = math.sin(x)
@@ -27,10 +27,9 @@ def makes_functions_value_and_grad(x: float):
 
     # Backward, from the return value to the arguments.
     # idioms.py:41: total += f(x)
-    total_bar = 3.0 + 1.0 + 2.0
-    x_bar = total_bar * math.cos(x)
+    x_bar = 6.0 * math.cos(x)
 
     return total, x_bar
 
 
-# s2s digest: c1331eeae5ab1528
+# s2s digest: 5c74c4a14c63deba

@@ -24,13 +24,13 @@ def nested_comprehension_value_and_grad(a):
         raise ValueError("expected a: f64[n], n >= 2")
 
     # idioms.py:326: outer = [[a[i] * a[j] + i for j in range(2)] for i in range(2)]
-    sum_1 = a[0] * a[0] + 0.0
-    product = a[0] * a[1]
-    sum_2 = product + 0.0
-    sum_3 = product + 1.0
-    sum_4 = a[1] * a[1] + 1.0
+    product = a[0] * a[0]
+    product_1 = a[0] * a[1]
+    product_2 = a[1] * a[1]
     # idioms.py:327: return np.sum(np.array(outer) ** 2)
-    stack = np.stack([np.array([sum_1, sum_2]), np.array([sum_3, sum_4])])
+    stack = np.array(
+        [[product + 0.0, product_1 + 0.0], [product_1 + 1.0, product_2 + 1.0]]
+    )
     value = np.sum(stack**2)
 
     # Backward, from the return value to the arguments.
@@ -39,12 +39,12 @@ def nested_comprehension_value_and_grad(a):
     sum_bar = product_bar[1, 0] + product_bar[0, 1]
     # idioms.py:326: outer = [[a[i] * a[j] + i for j in range(2)] for i in range(2)]
     product_bar_1 = 2.0 * product_bar[1, 1] * a[1]
-    product_bar = 2.0 * product_bar[0, 0] * a[0]
+    product_bar_2 = 2.0 * product_bar[0, 0] * a[0]
     a_bar = np.zeros(a.shape)
     a_bar[1] = product_bar_1 + a[0] * sum_bar
-    a_bar[0] += sum_bar * a[1] + product_bar
+    a_bar[0] += sum_bar * a[1] + product_bar_2
 
     return value, a_bar
 
 
-# s2s digest: 1ccbe229938fe2ff
+# s2s digest: 4818cfcb6db01ab3

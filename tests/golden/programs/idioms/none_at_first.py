@@ -32,17 +32,18 @@ def none_at_first_value_and_grad(xs):
 
     # Backward, from the return value to the arguments.
     # idioms.py:382: for x in xs:
-    x_bar = 1.0
-    x_bar_1_steps = np.empty(n - 1)
+    best_bar = 1.0
+    x_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
         # idioms.py:386: best = 0.5 * (best + x * x)
-        x_bar = 0.5 * x_bar
-        x_bar_1_steps[i] = 2.0 * x_bar * xs[i + 1]
+        best_bar_1 = 0.5 * best_bar
+        x_bar_steps[i] = best_bar * xs[i + 1]
+        best_bar = best_bar_1
     xs_bar = np.zeros(xs.shape)
-    xs_bar[1:] = x_bar_1_steps
-    xs_bar[0] += x_bar
+    xs_bar[1:] = x_bar_steps
+    xs_bar[0] += best_bar
 
     return best, xs_bar
 
 
-# s2s digest: ab3a8bd8e6e7dd99
+# s2s digest: 26d5d4a64fb1e161

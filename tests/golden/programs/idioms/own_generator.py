@@ -29,20 +29,20 @@ def own_generator_value_and_grad(x: float):
 
     # Backward, from the return value to the arguments.
     # idioms.py:148: return sum(terms(8))
-    ratio_bar = 1.0 / 7.0
+    term_bar = 1.0 + 0.14285714285714285 * x
+    ratio_bar = term_bar / 6.0
+    x_bar = 1.0 + 0.14285714285714285 * term_4 + term_3 * ratio_bar
     term_bar = 1.0 + ratio_bar * x
-    ratio_bar_1 = term_bar / 6.0
+    ratio_bar = term_bar / 5.0
+    term_bar = 1.0 + ratio_bar * x
+    ratio_bar_1 = term_bar / 4.0
+    x_bar = x_bar + term_2 * ratio_bar + term_1 * ratio_bar_1
     term_bar = 1.0 + ratio_bar_1 * x
-    ratio_bar_2 = term_bar / 5.0
-    x_bar = 1.0 + term_4 * ratio_bar + term_3 * ratio_bar_1 + term_2 * ratio_bar_2
-    term_bar = 1.0 + ratio_bar_2 * x
-    ratio_bar = term_bar / 4.0
+    ratio_bar = term_bar / 3.0
     term_bar = 1.0 + ratio_bar * x
-    ratio_bar_2 = term_bar / 3.0
-    term_bar = 1.0 + ratio_bar_2 * x
-    x_bar = x_bar + term_1 * ratio_bar + term * ratio_bar_2 + term_bar * x
+    x_bar = x_bar + term * ratio_bar + term_bar * x
 
     return value, x_bar
 
 
-# s2s digest: 42bfe9d97f8130bb
+# s2s digest: 2cc9892b45f9dda3

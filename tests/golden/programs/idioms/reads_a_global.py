@@ -9,24 +9,24 @@ Needs the Python standard library only.
 
 
 
-def reads_a_global_value_and_grad(t: float, v: float):
+def reads_a_global_value_and_grad(
+    t: float, v: float
+) -> tuple[float, tuple[float, float]]:
     """Value of `reads_a_global`, and its gradient with respect to all its arguments.
 
     Args:
         t, v: float
 
     Returns:
-        value: float
-        (t_bar, v_bar): float64[], float64[]
+        y: float
+        (t_bar, v_bar): floats
     """
     # idioms.py:50: y = v * t - 0.5 * GRAVITY * t**2
     y = v * t - 4.905 * t**2
     # idioms.py:51: return y if y > 0.0 else 0.0 * t
     above = y > 0.0
-    if above:
-        value = y
-    else:
-        value = 0.0 * t
+    if not above:
+        y = 0.0 * t
 
     # Backward, from the return value to the arguments.
     # idioms.py:51: return y if y > 0.0 else 0.0 * t
@@ -40,7 +40,7 @@ def reads_a_global_value_and_grad(t: float, v: float):
     t_bar = t_bar - 9.81 * t * y_bar + v * y_bar
     v_bar = y_bar * t
 
-    return value, (t_bar, v_bar)
+    return y, (t_bar, v_bar)
 
 
-# s2s digest: d13272b30a1cd5b8
+# s2s digest: 1a26c4f2f42a8886

@@ -10,14 +10,14 @@ Needs the Python standard library only.
 import math
 
 
-def reads_nonlocal_value_and_grad(x: float):
+def reads_nonlocal_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `reads_nonlocal`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value_1, x_bar): float, float64[]
+        (value_1, x_bar): floats
     """
     # idioms.py:67: add(x)
     total = 0.0 + x
@@ -31,12 +31,10 @@ def reads_nonlocal_value_and_grad(x: float):
     value_1 = total / 3.0
 
     # Backward, from the return value to the arguments.
-    # idioms.py:70: return total / calls
-    total_bar = 1.0 / 3.0
     # idioms.py:68: add(x * x)
-    x_bar = 3.0 * total_bar * value + total_bar + 4.0 * total_bar * x
+    x_bar = value + 0.3333333333333333 + 1.3333333333333333 * x
 
     return value_1, x_bar
 
 
-# s2s digest: 379402fe5c00c5a4
+# s2s digest: 56344d1062ba2beb

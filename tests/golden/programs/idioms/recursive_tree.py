@@ -37,13 +37,16 @@ def recursive_tree_value_and_grad(x):
     # Backward, from the return value to the arguments.
     # idioms.py:226: return np.sin(recursive_tree(x[:middle])) * recursive_tree(x[middle:]) + x[0]
     product_bar = sum_2 * np.cos(sum_1)
-    x_bar = np.zeros(4)
-    x_bar[3] = sin_1 * sin_sum_1
-    x_bar[2] += sin_sum_1 + sin_sum_1 * x[0] * np.cos(x_3[0])
-    x_bar[1] += sin * product_bar
-    x_bar[0] += 1.0 + product_bar + product_bar * x_2[0] * np.cos(x_1[0])
+    x_bar = np.array(
+        [
+            1.0 + product_bar + product_bar * x_2[0] * np.cos(x_1[0]),
+            sin * product_bar,
+            sin_sum_1 + sin_sum_1 * x[0] * np.cos(x_3[0]),
+            sin_1 * sin_sum_1,
+        ]
+    )
 
     return value, x_bar
 
 
-# s2s digest: 80dddc2f64727861
+# s2s digest: 1b789ef97bb88c0f

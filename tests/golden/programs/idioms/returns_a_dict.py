@@ -37,15 +37,10 @@ def returns_a_dict_vjp(x: float, y_bar):
 
     # Backward, from the return value to the arguments.
     # idioms.py:355: if x > 1.0:
-    if above:
-        # idioms.py:356: energy = x**2
-        x_bar = 2.0 * x * energy_bar
-    else:
-        # idioms.py:358: energy = 2.0 * x - 1.0
-        x_bar = 2.0 * energy_bar
+    x_bar = 2.0 * x * energy_bar if above else 2.0 * energy_bar
     x_bar -= y_bar_1
 
     return {"energy": energy, "force": value}, x_bar
 
 
-# s2s digest: 97bc3c88a624b5a4
+# s2s digest: 982919444e9b44be

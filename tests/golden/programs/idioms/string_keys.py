@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def string_keys_value_and_grad(x: float):
+def string_keys_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `string_keys`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (total, x_bar): float, float64[]
+        (total, x_bar): floats
     """
     # idioms.py:426: total += weights[name] * x
     total = 0.0 + 0.0 * x
@@ -36,4 +36,4 @@ def string_keys_value_and_grad(x: float):
     return total, x_bar
 
 
-# s2s digest: ebbd3afae22c0294
+# s2s digest: c8ecb8a3e25af679

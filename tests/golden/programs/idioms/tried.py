@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def tried_value_and_grad(x: float):
+def tried_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `tried`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value, x_bar): float, float64[]
+        (value, x_bar): floats
     """
     # idioms.py:269: y = 2.0 * table["a"]
     y = 2.0 * x
@@ -34,4 +34,4 @@ def tried_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 3a9540ac6529c280
+# s2s digest: eb49f127a3e7e805

@@ -20,7 +20,7 @@ def tuple_state_vjp(x: float, y_bar):
         A tuple shaped like `y_bar`.
         x_bar: float
     """
-    y_bar_1, y_bar_2 = y_bar[0], y_bar[1]
+    y_bar_1, y_bar_2 = y_bar
 
     # idioms.py:344: for _ in range(10):
     velocity = 0.0
@@ -34,7 +34,7 @@ def tuple_state_vjp(x: float, y_bar):
     # idioms.py:344: for _ in range(10):
     x_bar = y_bar_1
     velocity_bar = y_bar_2
-    for _ in reversed(range(10)):
+    for _ in range(10):
         # idioms.py:346: state = (position + 0.1 * velocity, velocity - 0.1 * position)
         x_bar_1 = x_bar - 0.1 * velocity_bar
         velocity_bar += 0.1 * x_bar
@@ -43,4 +43,4 @@ def tuple_state_vjp(x: float, y_bar):
     return (x, velocity), x_bar
 
 
-# s2s digest: d20835fb4155a696
+# s2s digest: 8e7f0d5145ec7bb7

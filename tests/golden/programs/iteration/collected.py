@@ -29,12 +29,11 @@ def collected_value_and_grad(xs):
         h = np.tanh(h + xs[i])
         outs[i] = h
     # iteration.py:65: return np.sum(np.array(outs) ** 2)
-    copy_outs = outs.copy()
-    value = np.sum(copy_outs**2)
+    value = np.sum(outs**2)
 
     # Backward, from the return value to the arguments.
     # iteration.py:62: for x in xs:
-    outs_bar = 2.0 * copy_outs
+    outs_bar = 2.0 * outs
     h_bar = 0.0
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
@@ -45,4 +44,4 @@ def collected_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 45f987bdc59b3427
+# s2s digest: a437582670cc7e02

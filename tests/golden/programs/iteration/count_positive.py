@@ -28,35 +28,24 @@ def count_positive_value_and_grad(xs):
         # iteration.py:120: if x > 0.5:
         if x > 0.5:
             # iteration.py:121: total += x**2
-            total = total + x**2
+            total += x**2
             # iteration.py:122: count += 1
             count += 1
     # iteration.py:123: return total / count if count > 0 else 0.0
     above = count > 0
-    if above:
-        value = total / count
-    else:
-        value = 0.0
+    value = total / count if above else 0.0
 
     # Backward, from the return value to the arguments.
     # iteration.py:123: return total / count if count > 0 else 0.0
-    if above:
-        total_bar = 1.0 / count
-    else:
-        total_bar = 0.0
+    total_bar = 1.0 / count if above else 0.0
     # iteration.py:119: for x in xs:
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         x = xs[i]
         # iteration.py:120: if x > 0.5:
-        if x > 0.5:
-            # iteration.py:121: total += x**2
-            x_bar = 2.0 * x * total_bar
-        else:
-            x_bar = 0.0
-        xs_bar[i] = x_bar
+        xs_bar[i] = 2.0 * x * total_bar if x > 0.5 else 0.0
 
     return value, xs_bar
 
 
-# s2s digest: a633c4d49b884459
+# s2s digest: 1cf35632b49032f4

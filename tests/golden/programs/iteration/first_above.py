@@ -24,7 +24,7 @@ def first_above_value_and_grad(xs):
     # iteration.py:132: for x in xs:
     steps = 0
     return_1 = False
-    carry = 0.0
+    value = 0.0
     for i in range(n):
         steps += 1
         x = xs[i]
@@ -32,12 +32,10 @@ def first_above_value_and_grad(xs):
         return_1 = x > 0.6
         if return_1:
             # iteration.py:134: return x * x
-            carry = x * x
+            value = x * x
             break
-        carry = 0.0
-    if return_1:
-        value = carry
-    else:
+        value = 0.0
+    if not return_1:
         # iteration.py:135: return np.sum(xs)
         value = np.sum(xs)
 
@@ -45,27 +43,23 @@ def first_above_value_and_grad(xs):
     # iteration.py:132: for x in xs:
     if return_1:
         xs_bar = np.zeros(xs.shape)
-        cond_bar = 1.0
+        chosen_bar = 1.0
     else:
         # iteration.py:135: return np.sum(xs)
         xs_bar = np.ones(xs.shape)
-        cond_bar = 0.0
+        chosen_bar = 0.0
     xs_bar_1 = np.zeros(n)
-    carry = cond_bar
+    value_bar = chosen_bar
     for i in reversed(range(steps)):
         x = xs[i]
         # iteration.py:133: if x > 0.6:
-        if x > 0.6:
-            # iteration.py:134: return x * x
-            x_bar = 2.0 * carry * x
-        else:
-            x_bar = 0.0
+        x_bar = 2.0 * value_bar * x if x > 0.6 else 0.0
         # iteration.py:132: for x in xs:
         xs_bar_1[i] += x_bar
-        carry = 0.0
+        value_bar = 0.0
     xs_bar += xs_bar_1
 
     return value, xs_bar
 
 
-# s2s digest: 81e88811e475dd93
+# s2s digest: 898100bcc80aa2e2

@@ -22,24 +22,22 @@ def reverse_value_and_grad(xs):
     (n,) = xs.shape
 
     # iteration.py:49: for x in reversed(xs):
-    operand = xs[::-1]
     value = 0.0
-    for x in operand:
+    for x in xs[::-1]:
         # iteration.py:50: value = value * 0.5 + x**2
         value = value * 0.5 + x**2
 
     # Backward, from the return value to the arguments.
     # iteration.py:49: for x in reversed(xs):
-    operand = xs[::-1]
     value_bar = 1.0
     x_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         # iteration.py:50: value = value * 0.5 + x**2
-        x_bar_steps[i] = 2.0 * operand[i] * value_bar
+        x_bar_steps[i] = 2.0 * xs[::-1][i] * value_bar
         value_bar = 0.5 * value_bar
     xs_bar = x_bar_steps[::-1]
 
     return value, xs_bar
 
 
-# s2s digest: 8d01ec2b0b9f0fa7
+# s2s digest: e13f2396b41de8e8

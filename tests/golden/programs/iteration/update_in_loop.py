@@ -36,12 +36,12 @@ def update_in_loop_value_and_grad(xs):
     out_bar = np.ones(n)
     for i in reversed(range(n)):
         # iteration.py:146: out[i] = xs[i] ** 2 + out[i - 1]
-        items_bar = out_bar[i]
+        row_bar = out_bar[i]
         out_bar[i] = 0.0
-        out_bar[i - 1] += items_bar
-        xs_bar[i] += 2.0 * xs[i] * items_bar
+        out_bar[i - 1] += row_bar
+        xs_bar[i] += 2.0 * xs[i] * row_bar
 
     return value, xs_bar
 
 
-# s2s digest: 02f190727b20379c
+# s2s digest: 2071eb0a8d725d0f

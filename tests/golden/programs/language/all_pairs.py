@@ -35,16 +35,16 @@ def all_pairs_value_and_grad(xs, ys):
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         x = xs[i]
-        carry = 0.0
+        value_bar = 0.0
         product_bar_steps = np.empty(m)
         for j in reversed(range(m)):
             y = ys[j]
-            carry += y**2
+            value_bar += y**2
             product_bar_steps[j] = 2.0 * y * x
         ys_bar += product_bar_steps
-        xs_bar[i] = carry
+        xs_bar[i] = value_bar
 
     return total, (xs_bar, ys_bar)
 
 
-# s2s digest: f6dc53c357070eba
+# s2s digest: 9b42747615ff0755

@@ -32,11 +32,10 @@ def any_and_all_value_and_grad(xs):
     if found:
         # language.py:101: return np.sum(xs**2)
         value = np.sum(xs**2)
-        # language.py:100: if any(x > 1.0 for x in xs) and all(x > 0.0 for x in xs):
     else:
         # language.py:102: return np.sum(xs) * xs[0]
-        cond = np.sum(xs)
-        value = cond * xs[0]
+        total = np.sum(xs)
+        value = total * xs[0]
 
     # Backward, from the return value to the arguments.
     # language.py:100: if any(x > 1.0 for x in xs) and all(x > 0.0 for x in xs):
@@ -46,9 +45,9 @@ def any_and_all_value_and_grad(xs):
     else:
         # language.py:102: return np.sum(xs) * xs[0]
         xs_bar = np.full(n, xs[0])
-        xs_bar[0] += cond
+        xs_bar[0] += total
 
     return value, xs_bar
 
 
-# s2s digest: 3c01455bd7206b9c
+# s2s digest: 902a50f92285f322

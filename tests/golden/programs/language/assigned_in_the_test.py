@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def assigned_in_the_test_value_and_grad(x: float):
+def assigned_in_the_test_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `assigned_in_the_test`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value, x_bar): float, float64[]
+        (value, x_bar): floats
     """
     # language.py:187: while (y := x * 0.5) > 0.1:
     break_1 = False
@@ -46,14 +46,12 @@ def assigned_in_the_test_value_and_grad(x: float):
         if break_1:
             # language.py:191: total = total * 2.0
             total_bar = 2.0 * total_bar
-            y_bar = 0.0
         else:
             # language.py:188: total += y
             x_bar += total_bar
-            x_bar, y_bar = 0.0, x_bar
-        x_bar = x_bar + 0.5 * y_bar
+            x_bar = 0.5 * x_bar
 
     return value, x_bar
 
 
-# s2s digest: 5f65e34d001bb17b
+# s2s digest: bbef88f5f149b5da

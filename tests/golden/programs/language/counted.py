@@ -38,15 +38,14 @@ def counted_value_and_grad(x: float) -> tuple[float, float]:
         # language.py:351: add(x * k * 0.1)
         value = x * k * 0.1
         # language.py:345: if value > 0.5:
+        converted_k = float(k)
         if value > 0.5:
             # language.py:346: total += value * value
-            value_bar = 2.0 * value
+            x_bar += 0.2 * value * converted_k
         else:
-            value_bar = -1.0
-        # language.py:351: add(x * k * 0.1)
-        x_bar += 0.1 * value_bar * k
+            x_bar -= 0.1 * converted_k
 
     return total, x_bar
 
 
-# s2s digest: 1d3baa2be24987f6
+# s2s digest: d17e8f9da575ed38

@@ -9,32 +9,26 @@ Needs the Python standard library only.
 
 
 
-def decorated_value_and_grad(x: float):
+def decorated_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `decorated`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value, x_bar): float, float64[]
+        (value, x_bar): floats
     """
     # language.py:289: return capped(x) * coefficient(2) + squared(x)
     above = x > 1.0
-    if above:
-        cond = 1.0
-    else:
-        cond = x * x
-    value = cond * 2.0 * 0.3333333333333333 + x * x
+    product = 1.0 if above else x * x
+    value = product * 2.0 * 0.3333333333333333 + x * x
 
     # Backward, from the return value to the arguments.
     # language.py:289: return capped(x) * coefficient(2) + squared(x)
-    if above:
-        x_bar = 0.0
-    else:
-        x_bar = 1.3333333333333333 * x
-    x_bar = (1.0 + 1.0) * x + x_bar
+    x_bar = 0.0 if above else 1.3333333333333333 * x
+    x_bar += 2.0 * x
 
     return value, x_bar
 
 
-# s2s digest: 149c82ab34086928
+# s2s digest: 53f6276d2f7652ea

@@ -61,16 +61,16 @@ def differences_along_the_way_value_and_grad(a):
         # language.py:68: if np.abs(new - x) < 1e-9:
         new_bar = h_bar[i + 1]
         if not np.abs(history[i] - x) < 1e-09:
-            new_bar = new_bar + x_bar
+            new_bar += x_bar
             x_bar = 0.0
         # language.py:66: new = 0.5 * (x + a / x)
-        product_bar = 0.5 * new_bar
-        ratio_bar = product_bar / x
+        product_bar_1 = 0.5 * new_bar
+        ratio_bar = product_bar_1 / x
         a_bar += ratio_bar
-        x_bar = x_bar + product_bar - a / x * ratio_bar
+        x_bar = x_bar + product_bar_1 - a / x * ratio_bar
     a_bar = len(x_steps) + 1 + h_bar[0] + a_bar + x_bar
 
     return value, a_bar
 
 
-# s2s digest: 51a9a5b5dd4ad6b2
+# s2s digest: 502c901c2a54cdfd

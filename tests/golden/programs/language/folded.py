@@ -9,7 +9,7 @@ Needs the Python standard library only.
 
 
 
-def folded_value_and_grad(x: float, y: float):
+def folded_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `folded`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,7 +17,7 @@ def folded_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (x_bar, y_bar): float64[], float64[]
+        (x_bar, y_bar): floats
     """
     # language.py:298: product = functools.reduce(lambda a, b: a * b + 1.0, [x, y, x])
     b = x * y
@@ -31,17 +31,15 @@ def folded_value_and_grad(x: float, y: float):
     value = product * 3.0 + product
 
     # Backward, from the return value to the arguments.
-    # language.py:301: return scaled(product)
-    product_bar = 1.0 + 3.0
     # language.py:300: product = product + a * b
-    y_bar = product_bar * b
-    a_bar = y * product_bar + product_bar
+    y_bar = 4.0 * b
+    a_bar = 4.0 * y + 4.0
     # language.py:298: product = functools.reduce(lambda a, b: a * b + 1.0, [x, y, x])
-    a_bar += 2.0 * product_bar * x
+    a_bar += 8.0 * x
     y_bar_1 = y_bar + x * a_bar
-    x_bar = y_bar + a * product_bar + a_bar * y
+    x_bar = y_bar + 4.0 * a + a_bar * y
 
     return value, (x_bar, y_bar_1)
 
 
-# s2s digest: 3d4d6050f9ab6946
+# s2s digest: 0e9effe3673a247c

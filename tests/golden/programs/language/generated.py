@@ -50,31 +50,24 @@ def generated_value_and_grad(x: float) -> tuple[float, float]:
     total = total * 0.5 + value_2 * value_2
 
     # Backward, from the return value to the arguments.
-    # language.py:138: total = total * 0.5 + value * value
-    sum_bar = 1.0 + 1.0
     # language.py:124: if value > 1.0:
-    value_bar = sum_bar * value_2
+    value_bar = 2.0 * value_2
     if above_2:
         # language.py:125: value = value * 0.5
         value_bar = 0.5 * value_bar
     # language.py:138: total = total * 0.5 + value * value
-    value_bar += (0.5 + 0.5) * value_1
-    total_bar = 0.5 * 0.5
+    value_bar += value_1
     # language.py:124: if value > 1.0:
     if above_1:
         # language.py:125: value = value * 0.5
         value_bar = 0.5 * value_bar
     # language.py:138: total = total * 0.5 + value * value
-    value_bar += 2.0 * total_bar * value
+    value_bar += 0.5 * value
     # language.py:124: if value > 1.0:
-    if above:
-        # language.py:125: value = value * 0.5
-        x_bar = 0.5 * value_bar
-    else:
-        x_bar = value_bar
-    x_bar += 0.5 * total_bar
+    x_bar = 0.5 * value_bar if above else value_bar
+    x_bar += 0.125
 
     return total, x_bar
 
 
-# s2s digest: a7ac5d7ba3fbbfd8
+# s2s digest: 3a6f4d3fc0a61b9d

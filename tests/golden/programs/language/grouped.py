@@ -43,7 +43,7 @@ def grouped_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     # Backward, from the return value to the arguments.
     # language.py:365: total += value * weight * len(name)
     value_bar = 7.0 * converted
-    y_bar = 2.0 * value_bar - power_x * math.copysign(bool(negated_y), negated_y)
+    y_bar = 14.0 * converted - power_x * math.copysign(bool(negated_y), negated_y)
     # language.py:363: total = first * quotient + remainder * values["value 1"]
     value_bar_1 = value_bar + remainder * converted
     x_bar = 2.0 * x * abs_negated_y + converted * quotient
@@ -56,4 +56,4 @@ def grouped_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     return value_1, (x_bar, y_bar)
 
 
-# s2s digest: e4abb857b1591b58
+# s2s digest: e0f3e6a631672c42

@@ -9,7 +9,7 @@ Needs the Python standard library only.
 
 
 
-def in_order_value_and_grad(x: float, y: float):
+def in_order_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `in_order`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,7 +17,7 @@ def in_order_value_and_grad(x: float, y: float):
 
     Returns:
         value: float
-        (x_bar, y_bar): float, float64[]
+        (x_bar, y_bar): floats
     """
     # language.py:388: if (x, 1.0) < (y, 2.0) and [x, y] != [y, x]:
     equal = x == y
@@ -42,4 +42,4 @@ def in_order_value_and_grad(x: float, y: float):
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 2185b80e961c2c0f
+# s2s digest: 484cb7d46d0e97b6

@@ -22,22 +22,20 @@ def item_of_a_list_value_and_grad(x: float, k: int) -> tuple[float, float]:
     Returns:
         (value, x_bar): floats
     """
-    # language.py:400: powers = (x, x * x, 2.0)
-    product = x * x
     # language.py:401: return weights[k] * x + powers[k - 1]
     converted = float(CONSTANT[k])
-    value = converted * x + np.array([np.float64(x), np.float64(product), 2.0])[k - 1]
+    value = converted * x + np.array([x, x * x, 2.0])[k - 1]
 
     # Backward, from the return value to the arguments.
     # language.py:401: return weights[k] * x + powers[k - 1]
-    scatter_add_bar = np.zeros(3)
-    scatter_add_bar[k - 1] = 1.0
-    converted_bar = float(scatter_add_bar[1])
-    x_bar = scatter_add_bar[0] + converted
+    added_bar = np.zeros(3)
+    added_bar[k - 1] = 1.0
+    converted_bar = added_bar[1]
+    x_bar = added_bar[0] + converted
     # language.py:400: powers = (x, x * x, 2.0)
     x_bar += 2.0 * converted_bar * x
 
     return value, x_bar
 
 
-# s2s digest: 7a99359b640e9ff8
+# s2s digest: 4523129d78139a57

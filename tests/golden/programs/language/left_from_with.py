@@ -30,16 +30,16 @@ def left_from_with_value_and_grad(xs):
         # language.py:218: if x < 0.3:
         below = x < 0.3
         if below:
-            cond = False
+            above = False
         else:
             # language.py:220: if x > 1.0:
-            cond = x > 1.0
-        either = below | cond
+            above = x > 1.0
+        either = below | above
         if either:
-            break_1 = cond
+            break_1 = above
         else:
             # language.py:222: total += x * x
-            total = total + x * x
+            total += x * x
             break_1 = False
         either_steps.append(either)
         if break_1:
@@ -51,15 +51,11 @@ def left_from_with_value_and_grad(xs):
     for i in reversed(range(len(either_steps))):
         x = xs[i]
         # language.py:218: if x < 0.3:
-        if either_steps[i]:
-            x_bar = 0.0
-        else:
-            # language.py:222: total += x * x
-            x_bar = 2.0 * x
+        x_bar = 0.0 if either_steps[i] else 2.0 * x
         # language.py:216: for x in xs:
         xs_bar[i] += x_bar
 
     return total, xs_bar
 
 
-# s2s digest: 2cc9f9bc776ccfa7
+# s2s digest: 84bdc1785e665097

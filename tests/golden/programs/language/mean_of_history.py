@@ -25,23 +25,21 @@ def mean_of_history_value_and_grad(xs):
 
     # language.py:35: while np.sum(state) > 0.5:
     state = xs
-    history = []
+    history = [state]
     while np.sum(state) > 0.5:
         # language.py:36: state = state * 0.7
         state = state * 0.7
         history.append(state)
-    steps = len(history)
+    steps = (len(history) - 1)
     history = np.array(history, dtype=float).reshape(-1, n)
-    joined = np.concatenate([np.stack([xs]), history])
     # language.py:38: return np.mean(np.array(history)[:, 0] ** 2) + np.sum(history[-1])
-    copy_joined = joined.copy()
-    value = np.mean(copy_joined[:, 0] ** 2) + np.sum(joined[-1])
+    value = np.mean(history[:, 0] ** 2) + np.sum(history[-1])
 
     # Backward, from the return value to the arguments.
     # language.py:38: return np.mean(np.array(history)[:, 0] ** 2) + np.sum(history[-1])
     sum_bar = np.zeros((steps + 1, n))
     sum_bar[-1:] = 1.0
-    sum_bar[:, :1] += 2.0 / (steps + 1) * copy_joined[:, 0][:, None]
+    sum_bar[:, :1] += 2.0 / (steps + 1) * history[:, 0][:, None]
     # language.py:35: while np.sum(state) > 0.5:
     state_bar = np.zeros(n)
     for i in reversed(range(1, steps + 1)):
@@ -53,4 +51,4 @@ def mean_of_history_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 9eadd08ccb7e8e73
+# s2s digest: 1947de692762e23c

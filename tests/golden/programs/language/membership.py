@@ -26,14 +26,8 @@ def membership_value_and_grad(x: float, k: int) -> tuple[float, float]:
     else:
         # language.py:380: return x * x if k not in range(7, 9) and 0.5 not in (x, k) else x**4
         opposite = not (k == 7) | (k == 8)
-        if opposite:
-            cond = not (x == 0.5) | (k == 0.5)
-        else:
-            cond = opposite
-        if cond:
-            x_1 = x * x
-        else:
-            x_1 = x**4
+        chosen = not (x == 0.5) | (k == 0.5) if opposite else opposite
+        x_1 = x * x if chosen else x**4
 
     # Backward, from the return value to the arguments.
     # language.py:378: if k in (1, 2, 3):
@@ -41,12 +35,9 @@ def membership_value_and_grad(x: float, k: int) -> tuple[float, float]:
         x_bar = 1.0
     else:
         # language.py:380: return x * x if k not in range(7, 9) and 0.5 not in (x, k) else x**4
-        if cond:
-            x_bar = 2.0 * x
-        else:
-            x_bar = 4.0 * x**3
+        x_bar = 2.0 * x if chosen else 4.0 * x**3
 
     return x_1, x_bar
 
 
-# s2s digest: ab326e733f14cf1c
+# s2s digest: e89492564c7f2a54

@@ -31,29 +31,24 @@ def moved_body_value_and_grad(
     above = position > 0.0
     if above:
         # language.py:315: return 0.5 * self.position**2
-        cond = 0.5 * position**2
+        chosen = 0.5 * position**2
     else:
         # language.py:316: return -self.position
-        cond = -position
+        chosen = -position
     # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
-    sum_1 = 0.125 + cond
-    sum_2 = 0.5 * velocity**2 + cond
+    sum_1 = 0.125 + chosen
+    sum_2 = 0.5 * velocity**2 + chosen
     value = sum_1 * sum_2
 
     # Backward, from the return value to the arguments.
     # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
     sum_bar = sum_2 + sum_1
     # language.py:314: if self.position > 0.0:
-    if above:
-        # language.py:315: return 0.5 * self.position**2
-        cond_bar = position * sum_bar
-    else:
-        # language.py:316: return -self.position
-        cond_bar = -sum_bar
+    chosen_bar = position * sum_bar if above else -sum_bar
     # language.py:331: for _ in range(10):
-    position_bar = cond_bar
+    position_bar = chosen_bar
     velocity_bar = velocity * sum_1
-    for _ in reversed(range(10)):
+    for _ in range(10):
         # language.py:332: body = body + body(0.1)
         position_bar_1 = position_bar - 0.1 * velocity_bar
         velocity_bar += 0.1 * position_bar
@@ -62,4 +57,4 @@ def moved_body_value_and_grad(
     return value, (position_bar, velocity_bar)
 
 
-# s2s digest: 33874353fa443aee
+# s2s digest: adf74f1ae6892b56

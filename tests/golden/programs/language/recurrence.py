@@ -24,18 +24,18 @@ def recurrence_value_and_grad(x: float, n: int):
     product = x * 0.5
     # language.py:444: for _ in range(n):
     x_1 = x
-    carry = product
+    value = product
     h = []
     x_steps = []
     for _ in range(n):
         x_steps.append(x_1)
         # language.py:445: h.append(h[-1] + 0.1 * h[-2] ** 2)
-        carry_1 = carry + 0.1 * x_1**2
-        h.append(np.float64(carry_1))
-        x_1 = carry
-        carry = carry_1
+        value_1 = value + 0.1 * x_1**2
+        h.append(value_1)
+        x_1 = value
+        value = value_1
     h = np.array(h, dtype=float)
-    joined = np.concatenate([np.array([np.float64(x), np.float64(product)]), h])
+    joined = np.concatenate([np.array([x, product]), h])
     # language.py:446: return h[-1] * sum(h)
     total_bar = joined[-1]
     total = 0.0
@@ -49,18 +49,18 @@ def recurrence_value_and_grad(x: float, n: int):
     sum_bar[-1] += total
     # language.py:444: for _ in range(n):
     x_bar = 0.0
-    carry = 0.0
+    value_bar = 0.0
     for i in reversed(range(len(x_steps))):
         # language.py:445: h.append(h[-1] + 0.1 * h[-2] ** 2)
-        sum_bar_1 = carry + sum_bar[i + 2]
-        carry = x_bar + sum_bar_1
+        sum_bar_1 = value_bar + sum_bar[i + 2]
+        value_bar = x_bar + sum_bar_1
         x_bar = 0.2 * x_steps[i] * sum_bar_1
-    x_bar += float(sum_bar[0])
-    sum_bar = sum_bar[1] + carry
+    x_bar += sum_bar[0]
+    sum_bar_1 = sum_bar[1] + value_bar
     # language.py:443: h = [x, x * 0.5]
-    x_bar += 0.5 * sum_bar
+    x_bar += 0.5 * sum_bar_1
 
     return value, x_bar
 
 
-# s2s digest: 36ba0e677c4f4ea9
+# s2s digest: b90bcafeb1be99f6

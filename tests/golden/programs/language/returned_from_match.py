@@ -10,24 +10,24 @@ Needs the Python standard library only.
 import math
 
 
-def returned_from_match_value_and_grad(x: float):
+def returned_from_match_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `returned_from_match`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value, x_bar): float, float64[]
+        (value, x_bar): floats
     """
     # language.py:251: if x > 0.5:
     above = x > 0.5
     if above:
         # language.py:252: return x**power
-        cond = x**2
+        power = x**2
     else:
-        cond = 0.0
+        power = 0.0
     if above:
-        value = cond
+        value = power
     else:
         # language.py:255: return math.exp(x)
         value = math.exp(x)
@@ -35,19 +35,17 @@ def returned_from_match_value_and_grad(x: float):
     # Backward, from the return value to the arguments.
     # language.py:251: if x > 0.5:
     if above:
-        cond_bar = 1.0
+        chosen_bar = 1.0
         x_bar = 0.0
     else:
-        cond_bar = 0.0
+        chosen_bar = 0.0
         x_bar = value
     if above:
         # language.py:252: return x**power
-        x_bar_1 = 2.0 * x * cond_bar
-    else:
-        x_bar_1 = 0.0
-    x_bar = x_bar + x_bar_1
+        x_bar_1 = 2.0 * x * chosen_bar
+        x_bar += x_bar_1
 
     return value, x_bar
 
 
-# s2s digest: 925ab8b04741ac94
+# s2s digest: b482f68c17d207d1

@@ -22,36 +22,27 @@ def returned_from_try_value_and_grad(x: float) -> tuple[float, float]:
     above = x > 0.5
     if above:
         # language.py:234: return x * x * scale
-        cond = x * x
+        product = x * x
         y = 0.0
     else:
         # language.py:238: y = x * 5.0
         y = x * 5.0
-        cond = 0.0
+        product = 0.0
     # language.py:240: scale = 2.0
-    if above:
-        value = cond
-    else:
-        # language.py:241: return y * scale
-        value = y * 2.0
+    value = product if above else y * 2.0
 
     # Backward, from the return value to the arguments.
     # language.py:240: scale = 2.0
     if above:
-        cond_bar = 1.0
+        chosen_bar = 1.0
         y_bar = 0.0
     else:
-        cond_bar = 0.0
+        chosen_bar = 0.0
         y_bar = 2.0
     # language.py:233: if x > 0.5:
-    if above:
-        # language.py:234: return x * x * scale
-        x_bar = 2.0 * cond_bar * x
-    else:
-        # language.py:238: y = x * 5.0
-        x_bar = 5.0 * y_bar
+    x_bar = 2.0 * chosen_bar * x if above else 5.0 * y_bar
 
     return value, x_bar
 
 
-# s2s digest: 07f4334baef274e8
+# s2s digest: b0f32a1ab62ed9fb

@@ -22,31 +22,26 @@ def returned_from_with_value_and_grad(x: float) -> tuple[float, float]:
     above = x > 0.5
     if above:
         # language.py:205: return x * x
-        cond = x * x
+        product = x * x
         y = 0.0
     else:
         # language.py:206: y = x * 3.0
         y = x * 3.0
-        cond = 0.0
+        product = 0.0
     if above:
-        y = cond
+        y = product
 
     # Backward, from the return value to the arguments.
     # language.py:204: if x > 0.5:
     if above:
-        cond_bar = 1.0
+        chosen_bar = 1.0
         y_bar = 0.0
     else:
-        cond_bar = 0.0
+        chosen_bar = 0.0
         y_bar = 1.0
-    if above:
-        # language.py:205: return x * x
-        x_bar = 2.0 * cond_bar * x
-    else:
-        # language.py:206: y = x * 3.0
-        x_bar = 3.0 * y_bar
+    x_bar = 2.0 * chosen_bar * x if above else 3.0 * y_bar
 
     return y, x_bar
 
 
-# s2s digest: dc7669f14cbe2bfa
+# s2s digest: 733fb82d6a36c61d

@@ -34,26 +34,19 @@ def squares_or_not_value_and_grad(xs):
             the_list = -x
         out[i] = the_list
     # language.py:434: return np.sum(np.array(out) ** 2) * len(out)
-    copy_out = out.copy()
-    value = np.sum(copy_out**2) * n
+    value = np.sum(out**2) * n
 
     # Backward, from the return value to the arguments.
     # language.py:429: for x in xs:
-    out_bar = 2.0 * n * copy_out
+    out_bar = 2.0 * n * out
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         x = xs[i]
         # language.py:430: if x > 0.0:
         the_list_bar = out_bar[i]
-        if x > 0.0:
-            # language.py:431: out.append(x * x)
-            x_bar = 2.0 * the_list_bar * x
-        else:
-            # language.py:433: out.append(-x)
-            x_bar = -the_list_bar
-        xs_bar[i] = x_bar
+        xs_bar[i] = 2.0 * the_list_bar * x if x > 0.0 else -the_list_bar
 
     return value, xs_bar
 
 
-# s2s digest: d05e5d44eb9d4fba
+# s2s digest: 4a528ff9e6f17a75

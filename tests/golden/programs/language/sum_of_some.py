@@ -33,13 +33,9 @@ def sum_of_some_value_and_grad(xs):
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         x = xs[i]
-        if (x > 0.55) & (i > 0):
-            cond_bar = 2.0 * x * i
-        else:
-            cond_bar = 0.0
-        xs_bar[i] = cond_bar
+        xs_bar[i] = 2.0 * x * i if (x > 0.55) & (i > 0) else 0.0
 
     return total, xs_bar
 
 
-# s2s digest: 0ca856c8aadacbe9
+# s2s digest: 81699a5229e5664e

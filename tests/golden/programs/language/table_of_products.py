@@ -34,18 +34,17 @@ def table_of_products_value_and_grad(xs, ys):
             outs[j] = xs[j] * y
         outs_1[i] = outs
     # language.py:119: return np.sum(np.array(table) ** 2) + table[1][2] + sum(sum(row) for row in table)
-    copy_outs_1 = outs_1.copy()
     total = 0.0
     for outs_1_row in outs_1:
         total_1 = 0.0
         for outs_1_row_row in outs_1_row:
             total_1 = total_1 + outs_1_row_row
         total = total + total_1
-    value = np.sum(copy_outs_1**2) + outs_1[1][2] + total
+    value = np.sum(outs_1**2) + outs_1[1][2] + total
 
     # Backward, from the return value to the arguments.
     # language.py:119: return np.sum(np.array(table) ** 2) + table[1][2] + sum(sum(row) for row in table)
-    outs_bar = 1.0 + 2.0 * copy_outs_1
+    outs_bar = 1.0 + 2.0 * outs_1
     outs_bar[1, 2] += 1.0
     # language.py:118: table = [[x * y for x in xs] for y in ys]
     xs_bar = np.zeros(n)
@@ -53,16 +52,16 @@ def table_of_products_value_and_grad(xs, ys):
     for i in reversed(range(m)):
         outs_bar_1 = outs_bar[i]
         y = ys[i]
-        carry = 0.0
+        value_bar = 0.0
         product_bar_steps = np.empty(n)
         for j in reversed(range(n)):
             row = outs_bar_1[j]
-            carry += xs[j] * row
+            value_bar += xs[j] * row
             product_bar_steps[j] = row * y
         xs_bar += product_bar_steps
-        ys_bar[i] = carry
+        ys_bar[i] = value_bar
 
     return value, (xs_bar, ys_bar)
 
 
-# s2s digest: 229b13f1e16ef355
+# s2s digest: 167a825d64e637c7

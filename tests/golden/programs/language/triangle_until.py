@@ -35,7 +35,7 @@ def triangle_until_value_and_grad(xs):
             if y > x:
                 break
             # language.py:177: total += x * y
-            total = total + x * y
+            total += x * y
         steps_steps[i] = steps
 
     # Backward, from the return value to the arguments.
@@ -54,7 +54,7 @@ def triangle_until_value_and_grad(xs):
                 y_bar = 0.0
             else:
                 # language.py:177: total += x * y
-                x_bar = x_bar + y
+                x_bar += y
                 y_bar = x
             # language.py:174: for y in xs:
             xs_bar[j] += y_bar
@@ -64,4 +64,4 @@ def triangle_until_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: e3a5c4e628324dc8
+# s2s digest: b87c259b552efebd

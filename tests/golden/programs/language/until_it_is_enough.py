@@ -30,7 +30,7 @@ def until_it_is_enough_value_and_grad(xs):
     for i in range(n):
         x = xs[i]
         # language.py:50: total += x
-        total = total + x
+        total += x
         # language.py:51: out.append(total * x)
         out.append(total * x)
         # language.py:52: if total > 1.5:
@@ -39,12 +39,11 @@ def until_it_is_enough_value_and_grad(xs):
             break
     out = np.array(out, dtype=float)
     # language.py:54: return np.sum(np.array(out) ** 2)
-    copy_out = out.copy()
-    value = np.sum(copy_out**2)
+    value = np.sum(out**2)
 
     # Backward, from the return value to the arguments.
     # language.py:49: for x in xs:
-    out_bar = 2.0 * copy_out
+    out_bar = 2.0 * out
     xs_bar = np.zeros(n)
     total_bar = 0.0
     for i in reversed(range(len(total_steps))):
@@ -60,4 +59,4 @@ def until_it_is_enough_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 45c7d95dcd5ebc2f
+# s2s digest: a9caa6ae895d4ee2

@@ -31,22 +31,21 @@ def until_it_is_enough_of_four_value_and_grad(xs):
     total_steps = []
     for k in range(4):
         # language.py:416: total += xs[k]
-        items = xs[k]
-        total = total + items
+        xs_k = xs[k]
+        total += xs_k
         # language.py:417: out.append(total * xs[k])
-        out.append(total * items)
+        out.append(total * xs_k)
         # language.py:418: if total > 1.5:
         total_steps.append(total)
         if total > 1.5:
             break
     out = np.array(out, dtype=float)
     # language.py:420: return np.sum(np.array(out) ** 2)
-    copy_out = out.copy()
-    value = np.sum(copy_out**2)
+    value = np.sum(out**2)
 
     # Backward, from the return value to the arguments.
     # language.py:415: for k in range(4):
-    out_bar = 2.0 * copy_out
+    out_bar = 2.0 * out
     xs_bar = np.zeros(n)
     total_bar = 0.0
     for k in reversed(range(len(total_steps))):
@@ -59,4 +58,4 @@ def until_it_is_enough_of_four_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 881070df844bf67e
+# s2s digest: f066fc6850b8ca40

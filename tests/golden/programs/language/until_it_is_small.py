@@ -35,12 +35,12 @@ def until_it_is_small_value_and_grad(x: float):
             the_list = 0.0
         else:
             the_list = x_1
-        history.append(np.float64(the_list))
+        history.append(the_list)
         break_steps.append(break_1)
         if break_1:
             break
     history = np.array(history, dtype=float)
-    joined = np.concatenate([np.array([np.float64(x)]), history[:-1]])
+    joined = np.concatenate([np.array([x]), history[:-1]])
     # language.py:473: return sum(history) * len(history)
     total = 0.0
     for joined_row in joined:
@@ -54,14 +54,14 @@ def until_it_is_small_value_and_grad(x: float):
     x_bar = 0.0
     for history_bar_row, break_1 in zip(reversed(history_bar), reversed(break_steps)):
         # language.py:470: if x < 0.1:
-        the_list_bar = float(history_bar_row)
+        the_list_bar = history_bar_row
         if not break_1:
             x_bar += the_list_bar
         # language.py:469: x = x * 0.7
         x_bar = 0.7 * x_bar
-    x_bar += float(float(len(break_steps)))
+    x_bar += float(len(break_steps))
 
     return value, x_bar
 
 
-# s2s digest: b2a76bffae9a1e49
+# s2s digest: 75facb76f5665aaf

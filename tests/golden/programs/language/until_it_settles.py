@@ -24,36 +24,35 @@ def until_it_settles_value_and_grad(x: float):
     # language.py:455: history = [2.0 * x, x]
     product = 2.0 * x
     # language.py:456: while abs(history[-1] - history[-2]) > 0.05:
-    carry = product
+    value = product
     x_1 = x
     history = []
-    while abs(x_1 - carry) > 0.05:
+    while abs(x_1 - value) > 0.05:
         # language.py:457: history.append(history[-1] * 0.7)
         x_1_1 = x_1 * 0.7
-        history.append(np.float64(x_1_1))
-        carry = x_1
+        history.append(x_1_1)
+        value = x_1
         x_1 = x_1_1
     steps = len(history)
     history = np.array(history, dtype=float)
-    joined = np.concatenate([np.array([np.float64(product), np.float64(x)]), history])
+    joined = np.concatenate([np.array([product, x]), history])
     # language.py:458: return np.sum(np.array(history) ** 2)
-    copy_joined = joined.copy()
-    value = np.sum(copy_joined**2)
+    value = np.sum(joined**2)
 
     # Backward, from the return value to the arguments.
     # language.py:458: return np.sum(np.array(history) ** 2)
-    product_bar = 2.0 * copy_joined
+    product_bar = 2.0 * joined
     # language.py:456: while abs(history[-1] - history[-2]) > 0.05:
-    converted_bar = float(product_bar[0])
+    converted_bar = product_bar[0]
     x_bar = 0.0
     for i in reversed(range(2, steps + 2)):
         # language.py:457: history.append(history[-1] * 0.7)
         x_bar = 0.7 * (x_bar + product_bar[i])
-    x_bar += float(product_bar[1])
+    x_bar += product_bar[1]
     # language.py:455: history = [2.0 * x, x]
     x_bar += 2.0 * converted_bar
 
     return value, x_bar
 
 
-# s2s digest: 0f8efc752cdca2b9
+# s2s digest: 14934879692864ef

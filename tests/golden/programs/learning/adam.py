@@ -64,7 +64,7 @@ def adam_value_and_grad(x, rate: float):
         sqrt = np.sqrt(v_hat_steps[t - 1])
         sum_1 = sqrt + 1e-08
         ratio_bar = -x_bar / sum_1
-        rate_bar = rate_bar + ratio_bar @ m_hat
+        rate_bar += ratio_bar @ m_hat
         # learning.py:188: v_hat = v / (1 - 0.999**t)
         product_bar = 0.5 / (1.0 - 0.999**t) * rate * m_hat / sum_1 * ratio_bar
         v_bar -= product_bar / sqrt
@@ -82,4 +82,4 @@ def adam_value_and_grad(x, rate: float):
     return value, (x_bar, rate_bar)
 
 
-# s2s digest: 98caec7e92ddf862
+# s2s digest: 76b2aad73fdd2505

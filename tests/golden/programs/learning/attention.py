@@ -45,14 +45,13 @@ def attention_vjp(q, k, v, y_bar):
         weights = np.exp(scores - largest_scores)
         # learning.py:103: out[i] = (weights / weights.sum()) @ v
         total_weights = weights.sum()
-        out[i] = weights / total_weights @ v
+        out[i] = (weights / total_weights) @ v
         largest_scores_steps[i] = largest_scores
         total_weights_steps[i] = total_weights
         scores_steps[i] = scores
 
     # Backward, from the return value to the arguments.
     # learning.py:100: for i in range(len(q)):
-    operand = 1.0 / sqrt
     q_bar = np.zeros((n, m))
     k_bar = np.zeros((p, m))
     v_bar = np.zeros((p, r))
@@ -64,10 +63,10 @@ def attention_vjp(q, k, v, y_bar):
         # learning.py:102: weights = np.exp(scores - scores.max())
         weights = np.exp(scores - largest_scores)
         # learning.py:103: out[i] = (weights / weights.sum()) @ v
-        items_bar = out_bar[i]
+        row_bar = out_bar[i]
         ratio = weights / total_weights
-        v_bar += np.outer(ratio, items_bar)
-        product_bar = v @ items_bar
+        v_bar += np.outer(ratio, row_bar)
+        product_bar = v @ row_bar
         out_bar[i] = 0.0
         weights_bar = product_bar / total_weights
         weights_bar -= ratio @ weights_bar
@@ -76,11 +75,11 @@ def attention_vjp(q, k, v, y_bar):
         converted = (scores == largest_scores).astype(float)
         scores_bar -= scores_bar.sum() / converted.sum() * converted
         # learning.py:101: scores = k @ q[i] / np.sqrt(q.shape[1])
-        product_bar = operand * scores_bar
-        k_bar += np.outer(product_bar, q[i])
-        q_bar[i] += product_bar @ k
+        ratio_bar = scores_bar / sqrt
+        k_bar += np.outer(ratio_bar, q[i])
+        q_bar[i] += ratio_bar @ k
 
     return out, (q_bar, k_bar, v_bar)
 
 
-# s2s digest: bbf72dbc6389e565
+# s2s digest: c6759ccc69fadba1

@@ -42,12 +42,11 @@ def batch_norm_value_and_grad(x, gamma):
     gamma_bar = np.sum(x_1 * x_bar, axis=0)
     # learning.py:276: x /= np.sqrt(np.mean(x**2, axis=0) + 1e-5)
     x_bar = gamma / sqrt * x_bar
-    ratio_bar = 1.0 / n
-    x_bar -= ratio_bar * np.sum(x_1 * x_bar, axis=0) / sqrt * x
+    x_bar -= x * (np.sum(x_1 * x_bar, axis=0) / sqrt) / n
     # learning.py:275: x = x - np.mean(x, axis=0)
-    x_bar -= ratio_bar * x_bar.sum(axis=0)
+    x_bar -= x_bar.sum(axis=0) / n
 
     return value, (x_bar, gamma_bar)
 
 
-# s2s digest: 218b2447df8066e2
+# s2s digest: 89cb866d11e95a71

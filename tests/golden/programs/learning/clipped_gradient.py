@@ -50,7 +50,7 @@ def clipped_gradient_value_and_grad(w, rate: float):
     # Backward, from the return value to the arguments.
     # learning.py:198: for _ in range(6):
     w_bar = 2.0 * w
-    operand = -rate
+    negated = -rate
     rate_bar = 0.0
     for w, norm, gradient in zip(
         reversed(w_steps), reversed(norm_steps), reversed(gradient_steps)
@@ -58,9 +58,9 @@ def clipped_gradient_value_and_grad(w, rate: float):
         # learning.py:199: gradient = 3.0 * w
         gradient_1 = 3.0 * w
         # learning.py:203: w = w - rate * gradient
-        rate_bar = rate_bar - w_bar @ gradient
+        rate_bar -= w_bar @ gradient
         # learning.py:201: if norm > 1.0:
-        gradient_bar = operand * w_bar
+        gradient_bar = negated * w_bar
         if norm > 1.0:
             # learning.py:202: gradient = gradient / norm
             gradient_bar = gradient_bar / norm
@@ -75,4 +75,4 @@ def clipped_gradient_value_and_grad(w, rate: float):
     return value, (w_bar, rate_bar)
 
 
-# s2s digest: ab8973e1c7bd700d
+# s2s digest: 69f61de89a0ca141

@@ -28,11 +28,10 @@ def decision_tree_value_and_grad(x):
     if below:
         # learning.py:244: return x[1] ** 2
         value = x[1] ** 2
-        # learning.py:243: if x[0] < 0.5:
     else:
         # learning.py:245: if x[1] < 0.5:
-        cond = x[1] < 0.5
-        if cond:
+        below_1 = x[1] < 0.5
+        if below_1:
             # learning.py:246: return x[0] * x[1]
             value = x[0] * x[1]
         else:
@@ -47,7 +46,7 @@ def decision_tree_value_and_grad(x):
         x_bar[1] = 2.0 * x[1]
     else:
         # learning.py:245: if x[1] < 0.5:
-        if cond:
+        if below_1:
             # learning.py:246: return x[0] * x[1]
             x_bar = np.zeros(x.shape)
             x_bar[1] = x[0]
@@ -61,4 +60,4 @@ def decision_tree_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 43096073f4e02969
+# s2s digest: 595de55d7b70d7a5

@@ -36,7 +36,7 @@ def hinge_value_and_grad(w, xs, ys):
         # learning.py:25: if margin < 1:
         if margin < 1.0:
             # learning.py:26: loss += 1 - margin
-            loss = loss + (1.0 - margin)
+            loss += 1.0 - margin
         product_steps[i] = product
     # learning.py:27: return loss + 0.01 * np.dot(w, w)
     value = loss + 0.01 * (w @ w)
@@ -52,10 +52,7 @@ def hinge_value_and_grad(w, xs, ys):
         # learning.py:24: margin = y * np.dot(w, x)
         margin = y * product
         # learning.py:25: if margin < 1:
-        if margin < 1.0:
-            margin_bar = -1.0
-        else:
-            margin_bar = 0.0
+        margin_bar = -1.0 if margin < 1.0 else 0.0
         # learning.py:24: margin = y * np.dot(w, x)
         product_bar = y * margin_bar
         ys_bar[i] = margin_bar * product
@@ -66,4 +63,4 @@ def hinge_value_and_grad(w, xs, ys):
     return value, (w_bar, xs_bar, ys_bar)
 
 
-# s2s digest: dbedc749ddb8f71d
+# s2s digest: e59f9d71e974c512

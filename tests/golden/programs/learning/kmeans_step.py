@@ -34,10 +34,7 @@ def kmeans_step_vjp(xs, centers, y_bar):
     nearest_steps = []
     for x in xs:
         # learning.py:231: nearest = 0 if abs(x - centers[0]) < abs(x - centers[1]) else 1
-        if np.abs(x - centers[0]) < np.abs(x - centers[1]):
-            nearest = 0
-        else:
-            nearest = 1
+        nearest = 0 if np.abs(x - centers[0]) < np.abs(x - centers[1]) else 1
         # learning.py:232: sums[nearest] += x
         sums[nearest] += x
         # learning.py:233: counts[nearest] += 1
@@ -58,4 +55,4 @@ def kmeans_step_vjp(xs, centers, y_bar):
     return value, (xs_bar, centers_bar)
 
 
-# s2s digest: 773cfe065755679f
+# s2s digest: bf255247d6d43bc5

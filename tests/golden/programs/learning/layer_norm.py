@@ -43,16 +43,15 @@ def layer_norm_value_and_grad(x, gain, bias):
     bias_bar = product_bar.sum(axis=0)
     gain_bar = np.sum(ratio * product_bar, axis=0)
     ratio_bar = product_bar * gain / sqrt
-    product_bar = np.vecdot(ratio, ratio_bar)
+    product_bar_1 = np.vecdot(ratio, ratio_bar)
     # learning.py:127: variance = x.var(axis=-1, keepdims=True)
-    ratio_bar_1 = 1.0 / m
-    product_bar = ratio_bar_1 * product_bar[:, None] / sqrt * difference
-    x_bar = ratio_bar - product_bar
+    ratio_bar_1 = difference * (product_bar_1[:, None] / sqrt) / m
+    x_bar = ratio_bar - ratio_bar_1
     total_bar = x_bar.sum(axis=1)
     # learning.py:126: mean = x.mean(axis=-1, keepdims=True)
-    x_bar -= (ratio_bar_1 * total_bar)[:, None]
+    x_bar -= (total_bar / m)[:, None]
 
     return value, (x_bar, gain_bar, bias_bar)
 
 
-# s2s digest: fdc29f4570821833
+# s2s digest: 510176663c74caaa

@@ -33,25 +33,24 @@ def logistic_loss_value_and_grad(w, b: float, x, y: float):
     above = z > 0.0
     if above:
         # learning.py:13: return np.log1p(np.exp(-z)) + (1 - y) * z
-        cond = np.exp(-z)
-        cond_1 = 1.0 - y
-        value = np.log1p(cond) + cond_1 * z
+        exp = np.exp(-z)
+        difference = 1.0 - y
+        value = np.log1p(exp) + difference * z
     else:
         # learning.py:14: return np.log1p(np.exp(z)) - y * z
-        cond = np.exp(z)
-        value = np.log1p(cond) - y * z
-        # learning.py:12: if z > 0:
+        exp = np.exp(z)
+        value = np.log1p(exp) - y * z
 
     # Backward, from the return value to the arguments.
     # learning.py:12: if z > 0:
     if above:
         # learning.py:13: return np.log1p(np.exp(-z)) + (1 - y) * z
         y_bar = -z
-        z_bar = cond_1 - cond / (1.0 + cond)
+        z_bar = difference - exp / (1.0 + exp)
     else:
         # learning.py:14: return np.log1p(np.exp(z)) - y * z
         y_bar = -z
-        z_bar = cond / (1.0 + cond) - y
+        z_bar = exp / (1.0 + exp) - y
     # learning.py:11: z = w @ x + b
     x_bar = z_bar * w
     w_bar = z_bar * x
@@ -59,4 +58,4 @@ def logistic_loss_value_and_grad(w, b: float, x, y: float):
     return value, (w_bar, z_bar, x_bar, y_bar)
 
 
-# s2s digest: ef08c51b1f1db88d
+# s2s digest: 28c6ec790e01da1a

@@ -49,28 +49,26 @@ def momentum_value_and_grad(x, rate: float, decay: float):
     # Backward, from the return value to the arguments.
     # learning.py:170: for _ in range(10):
     x_bar = 4.0 * x * difference
-    operand = -product
+    negated = -product
     decay_bar = 0.0
     rate_bar = 0.0
     velocity_bar = np.zeros(n)
     for x, velocity in zip(reversed(x_steps), reversed(velocity_steps)):
         # learning.py:171: gradient = 4.0 * x * (x**2 - 1.0)
-        product_1 = 4.0 * x
         difference = x**2 - 1.0
-        gradient = product_1 * difference
+        gradient = 4.0 * x * difference
         # learning.py:173: x = x + velocity
         velocity_bar += x_bar
         # learning.py:172: velocity = decay * velocity - rate * 0.1 * gradient
-        gradient_bar = operand * velocity_bar
-        rate_bar = rate_bar - 0.1 * (velocity_bar @ gradient)
+        gradient_bar = negated * velocity_bar
+        rate_bar -= 0.1 * (velocity_bar @ gradient)
         velocity_bar_1 = decay * velocity_bar
-        decay_bar = decay_bar + velocity_bar @ velocity
+        decay_bar += velocity_bar @ velocity
         # learning.py:171: gradient = 4.0 * x * (x**2 - 1.0)
-        x_bar += 2.0 * x * product_1 * gradient_bar
-        x_bar += 4.0 * gradient_bar * difference
+        x_bar = x_bar + 8.0 * x * x * gradient_bar + 4.0 * gradient_bar * difference
         velocity_bar = velocity_bar_1
 
     return value, (x_bar, rate_bar, decay_bar)
 
 
-# s2s digest: 8a6699dccf1408d2
+# s2s digest: 14890eb2e02053ab

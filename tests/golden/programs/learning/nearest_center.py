@@ -62,18 +62,18 @@ def nearest_center_value_and_grad(points, centers):
         for j in reversed(range(k)):
             # learning.py:217: if distance < best:
             if below_steps[j]:
-                distance_bar = best_bar
+                product_bar = 2.0 * best_bar
                 best_bar = 0.0
             else:
-                distance_bar = 0.0
+                product_bar = 0.0
             # learning.py:216: distance = np.sum((p - c) ** 2)
-            product_bar = 2.0 * distance_bar * (p - centers[j])
-            p_bar += product_bar
-            c_bar_steps[j] = -product_bar
+            product_bar_1 = product_bar * (p - centers[j])
+            p_bar += product_bar_1
+            c_bar_steps[j] = -product_bar_1
         centers_bar += c_bar_steps
         points_bar[i] = p_bar
 
     return total, (points_bar, centers_bar)
 
 
-# s2s digest: 127129a8784b30fa
+# s2s digest: 168ec80d5bebbe65

@@ -29,8 +29,7 @@ def network_value_and_grad(params, x):
             0: A list shaped like `params`.
             1: float64[m]
     """
-    params_0_0, params_0_1, params_1_0 = params[0][0], params[0][1], params[1][0]
-    params_1_1 = params[1][1]
+    (params_0_0, params_0_1), (params_1_0, params_1_1) = params
     n, m = params_0_0.shape
     shapes = params_0_1.shape, params_1_0.shape, params_1_1.shape, x.shape
     if shapes != ((n,), (1, n), (1,), (m,)):
@@ -59,4 +58,4 @@ def network_value_and_grad(params, x):
     )
 
 
-# s2s digest: 90e4b29bec64e9f2
+# s2s digest: 575cd3b294a54704

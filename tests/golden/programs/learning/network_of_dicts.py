@@ -43,9 +43,7 @@ def network_of_dicts_value_and_grad(layers, x):
     # learning.py:59: return np.sum(x**2)
     x_bar = 2.0 * x_2
     # learning.py:58: x = np.maximum(x, 0.1 * x)
-    at_least = x_1 >= product
-    product_bar = 0.1 * np.where(at_least, 0.0, x_bar)
-    x_bar = np.where(at_least, x_bar, 0.0) + product_bar
+    x_bar = np.where(x_1 >= product, x_bar, 0.2 * x_2)
     # learning.py:57: x = layer["w"] @ x + layer["b"]
     x_bar_1 = x_bar @ w
     w_bar = np.outer(x_bar, x)
@@ -53,4 +51,4 @@ def network_of_dicts_value_and_grad(layers, x):
     return value, ([{"w": w_bar, "b": x_bar}], x_bar_1)
 
 
-# s2s digest: eb998d9be0d8ccbc
+# s2s digest: 80575ee4edb080e4

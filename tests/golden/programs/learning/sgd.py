@@ -57,7 +57,7 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
     w_bar = product_bar @ xs
     xs_bar = np.outer(product_bar, w)
     # learning.py:157: for _ in range(5):
-    operand = -rate
+    negated = -rate
     rate_bar = 0.0
     xs_bar_1 = np.zeros((m, n))
     ys_bar = np.zeros(m)
@@ -72,8 +72,8 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
             error = error_steps[i]
             # learning.py:160: w = w - rate * error * x
             product_bar_1 = w_bar @ x
-            error_bar = operand * product_bar_1
-            rate_bar = rate_bar - product_bar_1 * error
+            error_bar = negated * product_bar_1
+            rate_bar -= product_bar_1 * error
             # learning.py:159: error = w @ x - y
             y_bar_steps[i] = -error_bar
             x_bar_steps[i] = error_bar * w_steps[i] - rate * error * w_bar
@@ -86,4 +86,4 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
     return value, (w_bar, xs_bar, ys_bar, rate_bar)
 
 
-# s2s digest: 30a95501b5978687
+# s2s digest: 40e2fc2397e4af8b

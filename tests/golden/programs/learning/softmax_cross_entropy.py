@@ -37,7 +37,7 @@ def softmax_cross_entropy_value_and_grad(w, x):
 
     # Backward, from the return value to the arguments.
     # learning.py:38: return np.log(np.sum(np.exp(scores))) - scores[label]
-    scores_bar = 1.0 / total_exp_scores_1 * exp_scores_1
+    scores_bar = exp_scores_1 / total_exp_scores_1
     scores_bar[1] -= 1.0
     # learning.py:37: scores = scores - np.max(scores)
     converted = (scores == largest_scores).astype(float)
@@ -49,4 +49,4 @@ def softmax_cross_entropy_value_and_grad(w, x):
     return value, (w_bar, x_bar)
 
 
-# s2s digest: b5db65633b1a8931
+# s2s digest: a0c2ec2f9448b16c

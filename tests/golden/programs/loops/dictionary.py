@@ -16,21 +16,21 @@ def dictionary_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, f
         x, y: float
 
     Returns:
-        value: float
-        (x_bar, y_bar): floats
+        value_1: float
+        (x_bar, value): floats
     """
     # loops.py:203: total += value * len(name) * 2.0
-    y_bar = x * 2.0
-    total = 0.0 + y_bar
+    value = x * 2.0
+    total = 0.0 + value
     total += y * 2.0
     # loops.py:204: return total * x
-    value = total * x
+    value_1 = total * x
 
     # Backward, from the return value to the arguments.
     # loops.py:203: total += value * len(name) * 2.0
-    x_bar = total + y_bar
+    x_bar = total + value
 
-    return value, (x_bar, y_bar)
+    return value_1, (x_bar, value)
 
 
-# s2s digest: c334aef89cea0c1b
+# s2s digest: 4a7fb9a7adb20112

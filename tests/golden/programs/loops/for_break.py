@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def for_break_value_and_grad(a: float):
+def for_break_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `for_break`, and its gradient with respect to `a`.
 
     Args:
         a: float
 
     Returns:
-        (total, a_bar): float, float64[]
+        (total, a_bar): floats
     """
     # loops.py:58: for k in range(1, 200):
     term = 1.0
@@ -39,13 +39,13 @@ def for_break_value_and_grad(a: float):
     for k in reversed(range(1, len(term_steps))):
         # loops.py:60: if abs(term) < 1e-17:
         if not abs(term_steps[k]) < 1e-17:
-            term_bar = term_bar + 1.0
+            term_bar += 1.0
         # loops.py:59: term = term * a / k
         ratio_bar = term_bar / k
-        a_bar = a_bar + term_steps[k - 1] * ratio_bar
+        a_bar += term_steps[k - 1] * ratio_bar
         term_bar = ratio_bar * a
 
     return total, a_bar
 
 
-# s2s digest: a78bce88cb03b5e8
+# s2s digest: 87821cdc9eeb44de

@@ -9,18 +9,18 @@ Needs the Python standard library only.
 
 
 
-def for_return_value_and_grad(x: float):
+def for_return_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `for_return`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (y, x_bar): float, float64[]
+        (y, x_bar): floats
     """
     # loops.py:104: for k in range(50):
     return_1 = False
-    carry = 0.0
+    value = 0.0
     y = x
     return_steps = []
     for k in range(50):
@@ -30,37 +30,34 @@ def for_return_value_and_grad(x: float):
         return_1 = y > 5.0
         if return_1:
             # loops.py:107: return y * k
-            carry = y * k
+            value = y * k
         else:
-            carry = 0.0
+            value = 0.0
         return_steps.append(return_1)
         if return_1:
             break
     if return_1:
-        y = carry
+        y = value
 
     # Backward, from the return value to the arguments.
     # loops.py:104: for k in range(50):
     if return_1:
-        cond_bar = 1.0
+        chosen_bar = 1.0
         y_bar = 0.0
     else:
-        cond_bar = 0.0
+        chosen_bar = 0.0
         y_bar = 1.0
-    carry = cond_bar
-    x_bar = y_bar
+    value_bar = chosen_bar
     for k in reversed(range(len(return_steps))):
         # loops.py:106: if y > 5.0:
         if return_steps[k]:
             # loops.py:107: return y * k
-            y_bar_1 = x_bar + carry * k
-        else:
-            y_bar_1 = x_bar
+            y_bar += value_bar * k
         # loops.py:105: y = y * 1.3
-        x_bar = 1.3 * y_bar_1
-        carry = 0.0
+        y_bar = 1.3 * y_bar
+        value_bar = 0.0
 
-    return y, x_bar
+    return y, y_bar
 
 
-# s2s digest: 021db40486e83d36
+# s2s digest: 1adde3427930cbf2

@@ -22,18 +22,16 @@ def found_before_break_value_and_grad(xs):
     (n,) = xs.shape
     if n < 2:
         raise ValueError("expected xs: f64[n], n >= 2")
-    if xs.dtype != np.float64:
-        raise TypeError("expected xs: f64[n], n >= 2")
 
     # loops.py:227: for i, x in enumerate(xs):
     steps = 0
-    carry = 0
+    value = 0
     break_1 = False
     found = 0.0
     where = 0
     for i in range(n):
         steps += 1
-        x = xs[carry]
+        x = xs[value]
         # loops.py:228: if x > 1.0:
         break_1 = x > 1.0
         if break_1:
@@ -42,7 +40,7 @@ def found_before_break_value_and_grad(xs):
         else:
             found = 0.0
             where = 0
-        carry = carry + 1
+        value = value + 1
         if break_1:
             break
     if not break_1:
@@ -56,31 +54,24 @@ def found_before_break_value_and_grad(xs):
     # loops.py:233: return found * found + where * xs[1]
     xs_bar = np.zeros(xs.shape)
     xs_bar[1] = float(where)
-    sum_bar = 1.0 + 1.0
     # loops.py:227: for i, x in enumerate(xs):
-    found_bar = sum_bar * found
-    if break_1:
-        xs_bar_1 = np.zeros(n)
-    else:
+    found_bar = 2.0 * found
+    if not break_1:
         # loops.py:232: found, where = 0.5 * xs[0], -1
-        xs_bar_1 = np.zeros(n)
-        xs_bar_1[0] = 0.5 * found_bar
+        xs_bar[0] += 0.5 * found_bar
         found_bar = 0.0
-    xs_bar_2 = np.zeros(n)
-    carry = found_bar
+    xs_bar_1 = np.zeros(n)
+    value_bar = found_bar
     for i in reversed(range(steps)):
         x = xs[i]
         # loops.py:228: if x > 1.0:
-        if x > 1.0:
-            x_bar = carry
-        else:
-            x_bar = 0.0
+        x_bar = value_bar if x > 1.0 else 0.0
         # loops.py:227: for i, x in enumerate(xs):
-        xs_bar_2[i] += x_bar
-        carry = 0.0
-    xs_bar = xs_bar + xs_bar_1 + xs_bar_2
+        xs_bar_1[i] += x_bar
+        value_bar = 0.0
+    xs_bar += xs_bar_1
 
     return value, xs_bar
 
 
-# s2s digest: b6872b9f11f995c8
+# s2s digest: 9ef83882d91ce38d

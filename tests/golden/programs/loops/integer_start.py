@@ -29,9 +29,9 @@ def integer_start_value_and_grad(x: float) -> tuple[float, float]:
     x_bar = 0.0
     for k in reversed(range(20)):
         # loops.py:141: total += x * k
-        x_bar += float(k)
+        x_bar += k
 
     return total, x_bar
 
 
-# s2s digest: ea8860ef1dac5949
+# s2s digest: aef754c507127a15

@@ -23,11 +23,11 @@ def nested_loops_value_and_grad(x: float) -> tuple[float, float]:
     inner_steps = []
     for i in range(6):
         # loops.py:166: for j in range(5):
-        operand = float(i)
+        converted_i = float(i)
         inner = x
         for j in range(5):
             # loops.py:167: inner = inner * 0.5 + i * x + j
-            inner = inner * 0.5 + operand * x + j
+            inner = inner * 0.5 + converted_i * x + j
         # loops.py:168: total += inner * inner
         total += inner * inner
         inner_steps.append(inner)
@@ -38,15 +38,15 @@ def nested_loops_value_and_grad(x: float) -> tuple[float, float]:
     for i in reversed(range(6)):
         # loops.py:166: for j in range(5):
         inner_bar = 2.0 * inner_steps[i]
-        operand = float(i)
+        converted_i = float(i)
         x_bar_1 = 0.0
-        for _ in reversed(range(5)):
+        for _ in range(5):
             # loops.py:167: inner = inner * 0.5 + i * x + j
-            x_bar_1 += operand * inner_bar
+            x_bar_1 += converted_i * inner_bar
             inner_bar = 0.5 * inner_bar
         x_bar += x_bar_1 + inner_bar
 
     return total, x_bar
 
 
-# s2s digest: 1b4d6d9f2a2679c0
+# s2s digest: 35c95950fc72700b

@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def result_before_break_value_and_grad(a: float):
+def result_before_break_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `result_before_break`, and its gradient with respect to `a`.
 
     Args:
         a: float
 
     Returns:
-        (result, a_bar): float, float64[]
+        (result, a_bar): floats
     """
     # loops.py:242: while True:
     x = a
@@ -40,27 +40,23 @@ def result_before_break_value_and_grad(a: float):
 
     # Backward, from the return value to the arguments.
     # loops.py:242: while True:
-    a_bar = 0.0
-    carry = 1.0
+    x_bar = 0.0
+    value_bar = 1.0
     for x in reversed(x_steps):
         # loops.py:244: if x < 0.3:
         if x < 0.3:
             # loops.py:245: if x < 0.22:
             if x < 0.22:
                 # loops.py:246: result = x * x
-                a_bar += 2.0 * carry * x
-                x_bar = a_bar
+                x_bar += 2.0 * value_bar * x
             else:
                 # loops.py:248: result = -x
-                a_bar -= carry
-                x_bar = a_bar
-        else:
-            x_bar = a_bar
+                x_bar -= value_bar
         # loops.py:243: x = 0.5 * x + 0.1
-        a_bar = 0.5 * x_bar
-        carry = 0.0
+        x_bar = 0.5 * x_bar
+        value_bar = 0.0
 
-    return result, a_bar
+    return result, x_bar
 
 
-# s2s digest: ac85456f9c78030e
+# s2s digest: b999bb19d5df3411

@@ -16,11 +16,10 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
         a: float
 
     Returns:
-        (carry, a_bar): floats
+        (value, a_bar): floats
     """
     # loops.py:27: while True:
-    return_1 = False
-    carry = 0.0
+    value = 0.0
     x = 1.0
     x_steps = []
     while True:
@@ -28,18 +27,16 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
         # loops.py:28: new = 0.5 * (x + a / x)
         new = 0.5 * (x + a / x)
         # loops.py:29: if abs(new - x) < 1e-14:
-        return_1 = abs(new - x) < 1e-14
-        if not return_1:
-            x = new
-            new = 0.0
-        carry = new
-        if return_1:
+        if abs(new - x) < 1e-14:
+            value = new
             break
+        x = new
+        value = 0.0
 
     # Backward, from the return value to the arguments.
     # loops.py:27: while True:
     a_bar = 0.0
-    carry_1 = 1.0
+    value_bar = 1.0
     x_bar = 0.0
     for x in reversed(x_steps):
         # loops.py:28: new = 0.5 * (x + a / x)
@@ -47,7 +44,7 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
         new = 0.5 * (x + ratio)
         # loops.py:29: if abs(new - x) < 1e-14:
         if abs(new - x) < 1e-14:
-            new_bar = carry_1
+            new_bar = value_bar
         else:
             x_bar, new_bar = 0.0, x_bar
         # loops.py:28: new = 0.5 * (x + a / x)
@@ -55,9 +52,9 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
         ratio_bar = product_bar / x
         a_bar += ratio_bar
         x_bar = x_bar + product_bar - ratio * ratio_bar
-        carry_1 = 0.0
+        value_bar = 0.0
 
-    return carry, a_bar
+    return value, a_bar
 
 
-# s2s digest: 6e54ce2a751b34fd
+# s2s digest: 38e71415755ea184

@@ -36,32 +36,35 @@ def bisection_value_and_grad(a: float):
             high = middle
         middle_steps.append(middle)
     # numerics.py:22: x = 0.5 * (low + high)
-    x = 0.5 * (low + high)
+    sum_1 = low + high
+    x = 0.5 * sum_1
     # numerics.py:24: x = x - (x**3 - a) / (3.0 * x**2)
     product = 3.0 * x**2
     ratio = (x**3 - a) / product
-    x_1 = x - ratio
-    product_1 = 3.0 * x_1**2
-    ratio_1 = (x_1**3 - a) / product_1
-    x_2 = x_1 - ratio_1
-    product_2 = 3.0 * x_2**2
-    ratio_2 = (x_2**3 - a) / product_2
-    x_3 = x_2 - ratio_2
-    product_3 = 3.0 * x_3**2
-    ratio_3 = (x_3**3 - a) / product_3
-    x_4 = x_3 - ratio_3
+    x = x - ratio
+    product_1 = 3.0 * x**2
+    ratio_1 = (x**3 - a) / product_1
+    x_1 = x - ratio_1
+    product_2 = 3.0 * x_1**2
+    ratio_2 = (x_1**3 - a) / product_2
+    x_2 = x_1 - ratio_2
+    product_3 = 3.0 * x_2**2
+    ratio_3 = (x_2**3 - a) / product_3
+    x_3 = x_2 - ratio_3
 
     # Backward, from the return value to the arguments.
     # numerics.py:24: x = x - (x**3 - a) / (3.0 * x**2)
     ratio_bar = -1.0 / product_3
-    x_bar = 1.0 - 6.0 * x_3 * ratio_3 * ratio_bar + product_3 * ratio_bar
-    ratio_bar_1 = -x_bar / product_2
-    x_bar = x_bar - 6.0 * x_2 * ratio_2 * ratio_bar_1 + product_2 * ratio_bar_1
-    ratio_bar_2 = -x_bar / product_1
-    x_bar = x_bar - 6.0 * x_1 * ratio_1 * ratio_bar_2 + product_1 * ratio_bar_2
-    ratio_bar_3 = -x_bar / product
-    a_bar = -ratio_bar - ratio_bar_1 - ratio_bar_2 - ratio_bar_3
-    x_bar = x_bar - 6.0 * x * ratio * ratio_bar_3 + product * ratio_bar_3
+    x_bar = 1.0 - 6.0 * x_2 * ratio_3 * ratio_bar + product_3 * ratio_bar
+    converted_bar = -x_bar / product_2
+    x_bar = x_bar - 6.0 * x_1 * ratio_2 * converted_bar
+    x_bar += product_2 * converted_bar
+    ratio_bar_1 = -x_bar / product_1
+    x_bar = x_bar - 6.0 * x * ratio_1 * ratio_bar_1 + product_1 * ratio_bar_1
+    ratio_bar_2 = -x_bar / product
+    x_bar -= 3.0 * sum_1 * ratio * ratio_bar_2
+    a_bar = -ratio_bar - converted_bar - ratio_bar_1 - ratio_bar_2
+    x_bar += product * ratio_bar_2
     # numerics.py:22: x = 0.5 * (low + high)
     low_bar = 0.5 * x_bar
     # numerics.py:16: while high - low > 1e-3:
@@ -76,11 +79,11 @@ def bisection_value_and_grad(a: float):
         # numerics.py:17: middle = 0.5 * (low + high)
         product_bar = 0.5 * middle_bar
         low_bar += product_bar
-        high_bar = high_bar + product_bar
+        high_bar += product_bar
     # numerics.py:15: low, high = 0.0, max(1.0, a)
     a_bar += np.where(a > 1.0, high_bar, 0.0)
 
-    return x_4, a_bar
+    return x_3, a_bar
 
 
-# s2s digest: b9b857cec1f5bd23
+# s2s digest: af67f92bb21b2c7d

@@ -67,13 +67,13 @@ def cholesky_value_and_grad(a):
     lower[2, 2] = sqrt_s_2
     # numerics.py:332: return np.sum(np.log(np.diag(lower)))
     indices = np.arange(3)
-    items = lower[indices, indices]
-    value = np.sum(np.log(items))
+    rows = lower[indices, indices]
+    value = np.sum(np.log(rows))
 
     # Backward, from the return value to the arguments.
     # numerics.py:332: return np.sum(np.log(np.diag(lower)))
     lower_bar = np.zeros(lower.shape)
-    lower_bar[indices, indices] = 1.0 / items
+    lower_bar[indices, indices] = 1.0 / rows
     # numerics.py:329: lower[i, j] = np.sqrt(s)
     squeezed_bar = lower_bar[2, 2]
     lower_bar[2, 2] = 0.0
@@ -124,4 +124,4 @@ def cholesky_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: 77db0e8e81c3880e
+# s2s digest: 82ddc8b0ea4b0827

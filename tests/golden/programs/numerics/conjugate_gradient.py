@@ -51,16 +51,17 @@ def conjugate_gradient_value_and_grad(a, b):
         # numerics.py:281: x = x + alpha * p
         x = x + alpha * p
         # numerics.py:282: r_new = r - alpha * ap
-        r = r - alpha * ap
+        r_new = r - alpha * ap
         # numerics.py:283: beta = (r_new @ r_new) / (r @ r)
-        beta = r @ r / product
+        beta = r_new @ r_new / product
         # numerics.py:284: p = r_new + beta * p
-        p = r + beta * p
+        p = r_new + beta * p
         product_steps[i] = product
         product_1_steps[i] = product_1
         ap_steps[i] = ap
-        r_new_steps[i] = r
+        r_new_steps[i] = r_new
         beta_steps[i] = beta
+        r = r_new
     # numerics.py:286: return np.sum(x**2)
     value = np.sum(x**2)
 
@@ -86,8 +87,7 @@ def conjugate_gradient_value_and_grad(a, b):
         product_bar = p_bar @ p
         # numerics.py:283: beta = (r_new @ r_new) / (r @ r)
         ratio_bar = product_bar / product
-        product_bar = r_new * ratio_bar
-        r_new_bar = r_new_bar + product_bar + product_bar
+        r_new_bar += 2.0 * ratio_bar * r_new
         # numerics.py:282: r_new = r - alpha * ap
         product_bar = r_new_bar @ ap
         # numerics.py:281: x = x + alpha * p
@@ -98,8 +98,7 @@ def conjugate_gradient_value_and_grad(a, b):
         product_bar = -alpha * ratio_bar_1
         ap_bar = product_bar * p - alpha * r_new_bar
         p_bar += product_bar * ap
-        product_bar = (ratio_bar_1 - beta * ratio_bar) * r
-        r_bar = r_new_bar + product_bar + product_bar
+        r_bar = r_new_bar + 2.0 * (ratio_bar_1 - beta * ratio_bar) * r
         # numerics.py:279: ap = a @ p
         p_bar += ap_bar @ a
         a_bar += np.outer(ap_bar, p)
@@ -109,4 +108,4 @@ def conjugate_gradient_value_and_grad(a, b):
     return value, (a_bar, r_bar)
 
 
-# s2s digest: 04703aad868aee1e
+# s2s digest: f85416b8a34e5e8c

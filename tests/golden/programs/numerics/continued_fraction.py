@@ -10,14 +10,14 @@ Needs NumPy only.
 import numpy as np
 
 
-def continued_fraction_value_and_grad(x: float):
+def continued_fraction_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `continued_fraction`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value, x_bar): float, float64[]
+        (value, x_bar): floats
     """
     # numerics.py:206: for n in range(15, 0, -2):
     result = 0.0
@@ -43,9 +43,9 @@ def continued_fraction_value_and_grad(x: float):
         ratio_bar = result_bar_1 / (n - result_steps[i + 1])
         result_bar_1 = result_steps[i] * ratio_bar
         x_bar += 2.0 * ratio_bar * x
-    x_bar = x_bar - value * result_bar
+    x_bar -= value * result_bar
 
     return value, x_bar
 
 
-# s2s digest: 062abe2f3ba943f5
+# s2s digest: 96935a608b40736a

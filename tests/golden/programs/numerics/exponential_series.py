@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def exponential_series_value_and_grad(x: float):
+def exponential_series_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `exponential_series`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (total, x_bar): float, float64[]
+        (total, x_bar): floats
     """
     # numerics.py:183: while abs(term) > 1e-12:
     term = 1.0
@@ -38,14 +38,13 @@ def exponential_series_value_and_grad(x: float):
     term_bar = 0.0
     for n in reversed(range(1, len(term_steps) + 1)):
         # numerics.py:185: total += term
-        term_bar = term_bar + 1.0
+        term_bar += 1.0
         # numerics.py:184: term *= x / n
-        converted_n = float(n)
-        term_bar_1 = term_bar * x / converted_n
-        x_bar = x_bar + term_steps[n - 1] * term_bar / converted_n
+        term_bar_1 = term_bar * x / n
+        x_bar += term_steps[n - 1] * term_bar / n
         term_bar = term_bar_1
 
     return total, x_bar
 
 
-# s2s digest: 4767f8ba36d38dd2
+# s2s digest: fb48bf09b384058c

@@ -27,12 +27,12 @@ def fixed_point_value_and_grad(a: float) -> tuple[float, float]:
     while (error > 1e-10) & (iterations < 200):
         x_steps.append(x)
         # numerics.py:52: new = math.cos(a * x)
-        x_1 = math.cos(a * x)
+        new = math.cos(a * x)
         # numerics.py:53: error = abs(new - x)
-        error = abs(x_1 - x)
+        error = abs(new - x)
         # numerics.py:55: iterations += 1
         iterations += 1
-        x = x_1
+        x = new
 
     # Backward, from the return value to the arguments.
     # numerics.py:51: while error > 1e-10 and iterations < 200:
@@ -47,4 +47,4 @@ def fixed_point_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: 2b0e471b8277f551
+# s2s digest: 28815a2c0b571d30

@@ -37,10 +37,10 @@ def gauss_seidel_value_and_grad(a, b):
         for i_1 in range(m):
             x_steps[i_1] = x
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
-            items = a[i_1, i_1]
-            s = a[i_1] @ x - items * x[i_1]
+            element = a[i_1, i_1]
+            s = a[i_1] @ x - element * x[i_1]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
-            x[i_1] = (b[i_1] - s) / items
+            x[i_1] = (b[i_1] - s) / element
             s_steps[i_1] = s
         x_steps_steps[i] = x_steps
         s_steps_steps[i] = s_steps
@@ -57,17 +57,17 @@ def gauss_seidel_value_and_grad(a, b):
         for i in reversed(range(m)):
             x_1 = x_steps[i]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
-            items_bar = x_bar[i]
+            row_bar = x_bar[i]
             x_bar[i] = 0.0
-            items = a[i, i]
-            ratio_bar = items_bar / items
+            element = a[i, i]
+            ratio_bar = row_bar / element
             b_bar[i] += ratio_bar
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
             difference_bar = (
-                ratio_bar * x_1[i] - (b[i] - s_steps[i]) / items * ratio_bar
+                ratio_bar * x_1[i] - (b[i] - s_steps[i]) / element * ratio_bar
             )
             x_bar -= ratio_bar * a[i]
-            x_bar[i] += items * ratio_bar
+            x_bar[i] += element * ratio_bar
             a_bar[i, i] += difference_bar
             a_bar[i] -= ratio_bar * x_1
     b_bar += x
@@ -75,4 +75,4 @@ def gauss_seidel_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 6edbaaeef6383e55
+# s2s digest: a22ec734b28ae3fd

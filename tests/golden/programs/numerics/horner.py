@@ -41,10 +41,10 @@ def horner_value_and_grad(coefficients, x: float):
     for i in reversed(range(n)):
         coefficients_bar[i] = y_bar
         # numerics.py:67: y = y * x + c
-        x_bar = x_bar + y_steps[i] * y_bar
+        x_bar += y_steps[i] * y_bar
         y_bar = y_bar * x
 
     return y, (coefficients_bar, x_bar)
 
 
-# s2s digest: e03323cbd4afd33b
+# s2s digest: e0f9847e50449c33

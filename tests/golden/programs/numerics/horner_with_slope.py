@@ -53,7 +53,7 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
         # numerics.py:79: dp = dp * x + p
         p_bar_1 = p_bar * x + dp_bar
         x_bar_1 = p_steps[i - 1] * p_bar
-        x_bar = x_bar + x_bar_1 + dp_steps[i - 1] * dp_bar
+        x_bar += x_bar_1 + dp_steps[i - 1] * dp_bar
         dp_bar = dp_bar * x
         p_bar = p_bar_1
     # numerics.py:76: p = coefficients[0]
@@ -62,4 +62,4 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
     return value, (coefficients_bar, x_bar)
 
 
-# s2s digest: 0b410a852486dccd
+# s2s digest: 4aaf9996ad25964f

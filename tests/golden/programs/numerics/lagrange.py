@@ -30,34 +30,21 @@ def lagrange_value_and_grad(xs, ys, x: float):
 
     # numerics.py:365: for i in range(n):
     total = 0.0
-    cond_steps_steps = np.empty((n, n))
-    cond_1_steps_steps = np.empty((n, n))
     term_steps_steps = np.empty((n, n))
     for i in range(n):
         # numerics.py:366: term = ys[i]
         term = ys[i]
         # numerics.py:367: for j in range(n):
-        cond_steps = np.empty(n)
-        cond_1_steps = np.empty(n)
         term_steps = np.empty(n)
         for j in range(n):
             # numerics.py:368: if j != i:
             if j != i:
                 # numerics.py:369: term = term * (x - xs[j]) / (xs[i] - xs[j])
-                items = xs[j]
-                cond = x - items
-                cond_1 = xs[i] - items
-                term = term * cond / cond_1
-            else:
-                cond = np.zeros((), dtype=np.float64)
-                cond_1 = cond
-            cond_steps[j] = cond
-            cond_1_steps[j] = cond_1
+                xs_j = xs[j]
+                term = term * (x - xs_j) / (xs[i] - xs_j)
             term_steps[j] = term
         # numerics.py:370: total += term
         total += term
-        cond_steps_steps[i] = cond_steps
-        cond_1_steps_steps[i] = cond_1_steps
         term_steps_steps[i] = term_steps
 
     # Backward, from the return value to the arguments.
@@ -70,29 +57,25 @@ def lagrange_value_and_grad(xs, ys, x: float):
         term = ys[i]
         # numerics.py:367: for j in range(n):
         term_steps = np.concatenate([np.full(1, term), term_steps_steps[i]])
-        cond_steps = cond_steps_steps[i]
-        cond_1_steps = cond_1_steps_steps[i]
         term_bar = 1.0
         for j in reversed(range(n)):
             # numerics.py:368: if j != i:
-            row = cond_steps[j]
-            row_1 = cond_1_steps[j]
             term = term_steps[j]
             term_1 = term_steps[j + 1]
             if j != i:
                 # numerics.py:369: term = term * (x - xs[j]) / (xs[i] - xs[j])
-                ratio_bar = term_bar / row_1
+                xs_j = xs[j]
+                ratio_bar = term_bar / (xs[i] - xs_j)
                 product_bar = -term_1 * ratio_bar
                 x_bar_1 = term * ratio_bar
-                term_bar = ratio_bar * row
+                term_bar = ratio_bar * (x - xs_j)
                 xs_bar[i] += product_bar
                 xs_bar[j] += -product_bar - x_bar_1
-                x_bar_1 += x_bar
-                x_bar = x_bar_1
+                x_bar += x_bar_1
         # numerics.py:366: term = ys[i]
         ys_bar[i] += term_bar
 
     return total, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: 9dbd21d582450717
+# s2s digest: cd5fd78945a6c7ef

@@ -53,8 +53,7 @@ def power_iteration_value_and_grad(a):
         sqrt = sqrt_steps[i]
         # numerics.py:253: v = w / np.linalg.norm(w)
         w_bar = v_bar / sqrt
-        product_bar = -0.5 * (v_steps[i + 1] @ w_bar) / sqrt * w_steps[i]
-        w_bar = w_bar + product_bar + product_bar
+        w_bar -= v_steps[i + 1] @ w_bar / sqrt * w_steps[i]
         # numerics.py:252: w = a @ v
         v_bar = w_bar @ a
         a_bar_1 += np.outer(w_bar, v_steps[i])
@@ -63,4 +62,4 @@ def power_iteration_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: b60a333ea24e5ae0
+# s2s digest: 9bb5eabf80a29b99

@@ -52,19 +52,16 @@ def rk4_value_and_grad(
         # numerics.py:129: v += h / 6.0 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
         v += 0.008333333333333333 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
     # numerics.py:130: return 0.5 * m * v**2 + 0.5 * k * x**2
-    product = 0.5 * m
     power_v = v**2
-    product_1 = 0.5 * k
     power_x = x**2
-    value = product * power_v + product_1 * power_x
+    value = 0.5 * m * power_v + 0.5 * k * power_x
 
     # Backward, from the return value to the arguments.
     # numerics.py:123: for _ in range(20):
-    v_bar = 2.0 * v * product
-    x_bar = 2.0 * x * product_1
+    v_bar = v * m
+    x_bar = x * k
     k_bar = 0.0
     m_bar = 0.0
-    x0_bar = x_bar
     for v, x in zip(reversed(v_steps), reversed(x_steps)):
         # numerics.py:124: k1x, k1v = v, acceleration(x, v)
         k1v = ratio * x - 0.1 * v
@@ -81,41 +78,41 @@ def rk4_value_and_grad(
         k4v_bar = 0.008333333333333333 * v_bar
         k3v_bar = 2.0 * k4v_bar
         # numerics.py:128: x += h / 6.0 * (k1x + 2.0 * k2x + 2.0 * k3x + k4x)
-        k4x_bar = 0.008333333333333333 * x0_bar
+        k4x_bar = 0.008333333333333333 * x_bar
         k3x_bar = 2.0 * k4x_bar
-        v_bar += k4x_bar
+        v_bar_1 = v_bar + k4x_bar
         # numerics.py:127: k4x, k4v = v + h * k3v, acceleration(x + h * k3x, v + h * k3v)
-        k4x_bar -= 0.1 * k4v_bar
+        k4x_bar -= 0.0008333333333333334 * v_bar
         x_bar_1 = ratio * k4v_bar
-        x0_bar += x_bar_1
+        x_bar += x_bar_1
         k3x_bar_1 = k3x_bar + 0.05 * x_bar_1
-        v_bar += k4x_bar
+        v_bar_1 += k4x_bar
         k3v_bar_1 = k3v_bar + 0.05 * k4x_bar
         # numerics.py:126: k3x, k3v = v + 0.5 * h * k2v, acceleration(x + 0.5 * h * k2x, v + 0.5 * h * k2v)
         k3x_bar_1 -= 0.1 * k3v_bar_1
         x_bar_1 = ratio * k3v_bar_1
         sum_bar = k4v_bar * x_3 + k3v_bar_1 * x_2
-        x0_bar += x_bar_1
+        x_bar += x_bar_1
         k2x_bar = k3x_bar + 0.025 * x_bar_1
-        v_bar += k3x_bar_1
+        v_bar_1 += k3x_bar_1
         k2v_bar = k3v_bar + 0.025 * k3x_bar_1
         # numerics.py:125: k2x, k2v = v + 0.5 * h * k1v, acceleration(x + 0.5 * h * k1x, v + 0.5 * h * k1v)
         k2x_bar -= 0.1 * k2v_bar
         x_bar_1 = ratio * k2v_bar
         sum_bar += k2v_bar * x_1
-        x0_bar += x_bar_1
-        v_bar = v_bar + 0.025 * x_bar_1 + k2x_bar
+        x_bar += x_bar_1
+        v_bar = v_bar_1 + 0.025 * x_bar_1 + k2x_bar
         k1v_bar = k4v_bar + 0.025 * k2x_bar
         # numerics.py:124: k1x, k1v = v, acceleration(x, v)
         v_bar -= 0.1 * k1v_bar
-        x0_bar += ratio * k1v_bar
+        x_bar += ratio * k1v_bar
         ratio_bar = -(sum_bar + k1v_bar * x) / m
         k_bar += ratio_bar
         m_bar += ratio * ratio_bar
     k_bar += 0.5 * power_x
     m_bar += 0.5 * power_v
 
-    return value, (x0_bar, k_bar, m_bar)
+    return value, (x_bar, k_bar, m_bar)
 
 
-# s2s digest: bb49a474f5e1d838
+# s2s digest: eb0044148704e960

@@ -37,35 +37,31 @@ def rk4_system_vjp(y, t_end: float, y_bar):
     for i in range(8):
         y_steps[i] = y
         # numerics.py:140: prey, predator = y
-        prey = y[0]
-        predator = y[1]
+        prey, predator = y
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
-        product = prey * predator
-        k1 = np.array([prey - product, product - predator])
+        prey_predator = prey * predator
+        k1 = np.array([prey - prey_predator, prey_predator - predator])
         # numerics.py:147: k2 = f(y + h / 2 * k1)
         y_1 = y + ratio * k1
         # numerics.py:140: prey, predator = y
-        prey = y_1[0]
-        predator = y_1[1]
+        prey, predator = y_1
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
-        product = prey * predator
-        k2 = np.array([prey - product, product - predator])
+        prey_predator = prey * predator
+        k2 = np.array([prey - prey_predator, prey_predator - predator])
         # numerics.py:148: k3 = f(y + h / 2 * k2)
         y_1 = y + ratio * k2
         # numerics.py:140: prey, predator = y
-        prey = y_1[0]
-        predator = y_1[1]
+        prey, predator = y_1
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
-        product = prey * predator
-        k3 = np.array([prey - product, product - predator])
+        prey_predator = prey * predator
+        k3 = np.array([prey - prey_predator, prey_predator - predator])
         # numerics.py:149: k4 = f(y + h * k3)
         y_1 = y + h * k3
         # numerics.py:140: prey, predator = y
-        prey = y_1[0]
-        predator = y_1[1]
+        prey, predator = y_1
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
-        product = prey * predator
-        k4 = np.array([prey - product, product - predator])
+        prey_predator = prey * predator
+        k4 = np.array([prey - prey_predator, prey_predator - predator])
         # numerics.py:150: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         y = y + ratio_1 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
@@ -75,32 +71,28 @@ def rk4_system_vjp(y, t_end: float, y_bar):
     y_bar = y_bar.copy()
     for y_1 in reversed(y_steps):
         # numerics.py:140: prey, predator = y
-        prey = y_1[0]
-        predator = y_1[1]
+        prey, predator = y_1
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
-        product = prey * predator
-        k1 = np.array([prey - product, product - predator])
+        prey_predator = prey * predator
+        k1 = np.array([prey - prey_predator, prey_predator - predator])
         # numerics.py:147: k2 = f(y + h / 2 * k1)
         y_2 = y_1 + ratio * k1
         # numerics.py:140: prey, predator = y
-        prey_1 = y_2[0]
-        predator_1 = y_2[1]
+        prey_1, predator_1 = y_2
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         product = prey_1 * predator_1
         k2 = np.array([prey_1 - product, product - predator_1])
         # numerics.py:148: k3 = f(y + h / 2 * k2)
         y_2 = y_1 + ratio * k2
         # numerics.py:140: prey, predator = y
-        prey_2 = y_2[0]
-        predator_2 = y_2[1]
+        prey_2, predator_2 = y_2
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         product = prey_2 * predator_2
         k3 = np.array([prey_2 - product, product - predator_2])
         # numerics.py:149: k4 = f(y + h * k3)
         y_2 = y_1 + h * k3
         # numerics.py:140: prey, predator = y
-        prey_3 = y_2[0]
-        predator_3 = y_2[1]
+        prey_3, predator_3 = y_2
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         product = prey_3 * predator_3
         k4 = np.array([prey_3 - product, product - predator_3])
@@ -114,9 +106,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         predator_bar = prey_3 * difference_bar - k4_bar[1]
         prey_bar += difference_bar * predator_3
         # numerics.py:140: prey, predator = y
-        y_bar_1 = np.zeros(y.shape)
-        y_bar_1[1] = predator_bar
-        y_bar_1[0] += prey_bar
+        y_bar_1 = np.array([prey_bar, predator_bar])
         # numerics.py:149: k4 = f(y + h * k3)
         y_bar += y_bar_1
         k3_bar_1 = k3_bar + h * y_bar_1
@@ -127,9 +117,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         predator_bar = prey_2 * difference_bar - k3_bar_1[1]
         prey_bar += difference_bar * predator_2
         # numerics.py:140: prey, predator = y
-        y_bar_1 = np.zeros(y.shape)
-        y_bar_1[1] = predator_bar
-        y_bar_1[0] += prey_bar
+        y_bar_1 = np.array([prey_bar, predator_bar])
         # numerics.py:148: k3 = f(y + h / 2 * k2)
         y_bar += y_bar_1
         k2_bar = k3_bar + ratio * y_bar_1
@@ -140,25 +128,22 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         predator_bar = prey_1 * difference_bar - k2_bar[1]
         prey_bar += difference_bar * predator_1
         # numerics.py:140: prey, predator = y
-        y_bar_1 = np.zeros(y.shape)
-        y_bar_1[1] = predator_bar
-        y_bar_1[0] += prey_bar
+        y_bar_1 = np.array([prey_bar, predator_bar])
         # numerics.py:147: k2 = f(y + h / 2 * k1)
         y_bar += y_bar_1
         k1_bar = k4_bar + ratio * y_bar_1
-        h_bar = h_bar + h_bar_1 + 0.5 * (product_bar + y_bar_1 @ k1)
+        h_bar += h_bar_1 + 0.5 * (product_bar + y_bar_1 @ k1)
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         prey_bar = k1_bar[0]
         difference_bar = k1_bar[1] - prey_bar
         predator_bar = prey * difference_bar - k1_bar[1]
         prey_bar += difference_bar * predator
         # numerics.py:140: prey, predator = y
-        y_bar[1] += predator_bar
-        y_bar[0] += prey_bar
+        y_bar += np.array([prey_bar, predator_bar])
     # numerics.py:144: h = t_end / steps
     t_end_bar = 0.125 * h_bar
 
     return y, (y_bar, t_end_bar)
 
 
-# s2s digest: 27663f3c868df168
+# s2s digest: 324624b0245c9bdf

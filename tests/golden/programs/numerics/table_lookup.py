@@ -33,26 +33,24 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     while True:
         below = i < n - 2
         if below:
-            cond = xs[i + 1] < x
-        else:
-            cond = below
-        if not cond:
+            below = xs[i + 1] < x
+        if not below:
             break
         # numerics.py:382: i += 1
         i += 1
     # numerics.py:383: t = (x - xs[i]) / (xs[i + 1] - xs[i])
-    items = xs[i]
-    difference = xs[i + 1] - items
-    t = (x - items) / difference
+    xs_i = xs[i]
+    difference = xs[i + 1] - xs_i
+    t = (x - xs_i) / difference
     # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
-    items = ys[i]
+    ys_i = ys[i]
     difference_1 = 1.0 - t
     t_bar = ys[i + 1]
-    value = items * difference_1 + t_bar * t
+    value = ys_i * difference_1 + t_bar * t
 
     # Backward, from the return value to the arguments.
     # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
-    t_bar = t_bar - items
+    t_bar -= ys_i
     ys_bar = np.zeros(ys.shape)
     ys_bar[i + 1] = t
     ys_bar[i] += difference_1
@@ -66,4 +64,4 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     return value, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: 2d011021659decb5
+# s2s digest: 4552476ec2de7788

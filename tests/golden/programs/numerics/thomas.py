@@ -44,24 +44,19 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     ratio_1 = b[0] / diagonal[0]
     d[0] = ratio_1
     # numerics.py:346: for i in range(1, n):
-    items_1_steps = np.empty(p - 1)
-    cond_steps = np.empty(p - 1)
+    element_1_steps = np.empty(p - 1)
     for i in range(1, p):
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
-        items = lower[i - 1]
-        items_1 = c[i - 1]
-        m = diagonal[i] - items * items_1
+        element = lower[i - 1]
+        element_1 = c[i - 1]
+        m = diagonal[i] - element * element_1
         # numerics.py:348: if i < n - 1:
         if i < p - 1:
             # numerics.py:349: c[i] = upper[i] / m
-            cond = upper[i] / m
-            c[i] = cond
-        else:
-            cond = np.zeros((), dtype=np.float64)
+            c[i] = upper[i] / m
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
-        d[i] = (b[i] - items * d[i - 1]) / m
-        items_1_steps[i - 1] = items_1
-        cond_steps[i - 1] = cond
+        d[i] = (b[i] - element * d[i - 1]) / m
+        element_1_steps[i - 1] = element_1
     # numerics.py:351: x = np.zeros(n)
     x = np.zeros(p)
     # numerics.py:352: x[-1] = d[-1]
@@ -78,12 +73,11 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     x_bar = y_bar.copy()
     for i in range(p - 1):
         # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
-        items_bar = x_bar[i]
+        row_bar = x_bar[i]
         x_bar[i] = 0.0
-        x_bar[i + 1] -= c[i] * items_bar
-        product_bar = -items_bar * x[i + 1]
-        c_bar[i] += product_bar
-        d_bar[i] += items_bar
+        x_bar[i + 1] -= c[i] * row_bar
+        c_bar[i] -= row_bar * x[i + 1]
+        d_bar[i] += row_bar
     # numerics.py:352: x[-1] = d[-1]
     d_bar[-1] += x_bar[-1]
     # numerics.py:346: for i in range(1, n):
@@ -92,31 +86,30 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     upper_bar = np.zeros(k)
     b_bar = np.zeros(p)
     for i in reversed(range(1, p)):
-        items_1 = items_1_steps[i - 1]
+        element_1 = element_1_steps[i - 1]
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
-        items = lower[i - 1]
-        m = diagonal[i] - items * items_1
+        element = lower[i - 1]
+        m = diagonal[i] - element * element_1
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
-        items_bar = d_bar[i]
+        row_bar = d_bar[i]
         d_bar[i] = 0.0
-        ratio_bar = items_bar / m
-        negated_bar = -items
+        ratio_bar = row_bar / m
+        negated_bar = -element
         d_bar[i - 1] += negated_bar * ratio_bar
         b_bar[i] += ratio_bar
         # numerics.py:348: if i < n - 1:
-        items_2 = d[i - 1]
-        m_bar = -(b[i] - items * items_2) / m * ratio_bar
-        cond = cond_steps[i - 1]
+        element_2 = d[i - 1]
+        m_bar = -(b[i] - element * element_2) / m * ratio_bar
         if i < p - 1:
             # numerics.py:349: c[i] = upper[i] / m
-            items_bar = c_bar[i]
+            row_bar = c_bar[i]
             c_bar[i] = 0.0
-            ratio_bar_1 = items_bar / m
-            m_bar = m_bar - cond * ratio_bar_1
+            ratio_bar_1 = row_bar / m
+            m_bar -= upper[i] / m * ratio_bar_1
             upper_bar[i] += ratio_bar_1
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
         c_bar[i - 1] += negated_bar * m_bar
-        lower_bar[i - 1] += -ratio_bar * items_2 - m_bar * items_1
+        lower_bar[i - 1] += -ratio_bar * element_2 - m_bar * element_1
         diagonal_bar[i] += m_bar
     # numerics.py:345: d[0] = b[0] / diagonal[0]
     ratio_bar = d_bar[0] / diagonal[0]
@@ -129,4 +122,4 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     return x, (lower_bar, diagonal_bar, upper_bar, b_bar)
 
 
-# s2s digest: 00edb1b653a528a9
+# s2s digest: 9a6f86ef00712f9c

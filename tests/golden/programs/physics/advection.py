@@ -32,12 +32,12 @@ def advection_value_and_grad(u, velocity: float):
     # physics.py:104: if velocity > 0:
     above = velocity > 0.0
     # physics.py:103: for _ in range(5):
-    operand = np.int32(above)
+    converted_above = np.int32(above)
     u_steps = np.empty((5, *u.shape))
     for i in range(5):
         u_steps[i] = u
         # physics.py:104: if velocity > 0:
-        if operand:
+        if converted_above:
             # physics.py:105: u = u - velocity * (u - np.roll(u, 1))
             u = u - velocity * (u - np.concatenate([u[-1:], u[:-1]]))
         else:
@@ -49,18 +49,18 @@ def advection_value_and_grad(u, velocity: float):
     # Backward, from the return value to the arguments.
     # physics.py:103: for _ in range(5):
     u_bar = 2.0 * u
-    operand = np.int32(above)
+    converted_above = np.int32(above)
     velocity_bar = 0.0
     for u in reversed(u_steps):
         # physics.py:104: if velocity > 0:
-        if operand:
+        if converted_above:
             # physics.py:105: u = u - velocity * (u - np.roll(u, 1))
             product_bar = -velocity * u_bar
             negated_bar = -product_bar
             u_bar_1 = u_bar + product_bar
             u_bar_1[:-1] += negated_bar[1:]
             u_bar_1[-1:] += negated_bar[:1]
-            velocity_bar = velocity_bar - u_bar @ (u - np.concatenate([u[-1:], u[:-1]]))
+            velocity_bar -= u_bar @ (u - np.concatenate([u[-1:], u[:-1]]))
             u_bar = u_bar_1
         else:
             # physics.py:107: u = u - velocity * (np.roll(u, -1) - u)
@@ -68,10 +68,10 @@ def advection_value_and_grad(u, velocity: float):
             u_bar_1 = u_bar - product_bar
             u_bar_1[:1] += product_bar[-1:]
             u_bar_1[1:] += product_bar[:-1]
-            velocity_bar = velocity_bar - u_bar @ (np.concatenate([u[1:], u[:1]]) - u)
+            velocity_bar -= u_bar @ (np.concatenate([u[1:], u[:1]]) - u)
             u_bar = u_bar_1
 
     return value, (u_bar, velocity_bar)
 
 
-# s2s digest: bed341c8d8af2eaf
+# s2s digest: df8121e1357174f2

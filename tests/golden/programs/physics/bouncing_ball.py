@@ -9,7 +9,9 @@ Needs the Python standard library only.
 
 
 
-def bouncing_ball_value_and_grad(height: float, restitution: float):
+def bouncing_ball_value_and_grad(
+    height: float, restitution: float
+) -> tuple[float, tuple[float, float]]:
     """Value of `bouncing_ball`, and its gradient with respect to all its arguments.
 
     Args:
@@ -17,7 +19,7 @@ def bouncing_ball_value_and_grad(height: float, restitution: float):
 
     Returns:
         value: float
-        (height_bar, restitution_bar): float, float64[]
+        (height_bar, restitution_bar): floats
     """
     # physics.py:36: for _ in range(150):
     v = 0.0
@@ -45,7 +47,7 @@ def bouncing_ball_value_and_grad(height: float, restitution: float):
     # physics.py:36: for _ in range(150):
     restitution_bar = 0.0
     v_bar = v
-    height_bar = 9.81
+    y_bar = 9.81
     for below, v_1 in zip(reversed(below_steps), reversed(v_steps)):
         # physics.py:37: v -= G * dt
         v_1 -= 0.0981
@@ -54,17 +56,14 @@ def bouncing_ball_value_and_grad(height: float, restitution: float):
             # physics.py:41: v = -restitution * v
             v_bar_1 = -restitution * v_bar
             # physics.py:40: y = -y
-            y_bar = -height_bar
+            y_bar = -y_bar
             # physics.py:41: v = -restitution * v
             restitution_bar = restitution_bar - v_bar * v_1
             v_bar = v_bar_1
-        else:
-            y_bar = height_bar
         # physics.py:38: y += v * dt
         v_bar += 0.01 * y_bar
-        height_bar = y_bar
 
-    return value, (height_bar, restitution_bar)
+    return value, (y_bar, restitution_bar)
 
 
-# s2s digest: b5b777b3ebe21ca9
+# s2s digest: 4de308368f853395

@@ -50,7 +50,7 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     for u in reversed(u_steps):
         # physics.py:78: new[1:-1] = u[1:-1] + alpha * (u[2:] - 2 * u[1:-1] + u[:-2])
         product_bar = alpha * u_bar[1:-1]
-        alpha_bar_1 = alpha_bar_1 + u_bar[1:-1] @ (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        alpha_bar_1 += u_bar[1:-1] @ (u[2:] - 2.0 * u[1:-1] + u[:-2])
         difference_bar = u_bar[1:-1] - 2.0 * product_bar
         new_bar = u_bar
         new_bar[1:-1] = 0.0
@@ -65,4 +65,4 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     return value, (u_bar, alpha_bar)
 
 
-# s2s digest: 8abbf786fbee9389
+# s2s digest: 5efcdb72a8fa1200

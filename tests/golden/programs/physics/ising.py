@@ -29,26 +29,26 @@ def ising_value_and_grad(field: float, spins):
     energy = 0.0
     for i in range(n):
         # physics.py:149: energy -= spins[i] * spins[(i + 1) % n]
-        items = spins[i]
-        energy -= items * spins[(i + 1) % n]
+        spins_i = spins[i]
+        energy -= spins_i * spins[(i + 1) % n]
         # physics.py:150: energy -= field * spins[i]
-        energy -= field * items
+        energy -= field * spins_i
 
     # Backward, from the return value to the arguments.
     # physics.py:148: for i in range(n):
-    operand = -field
+    negated = -field
     spins_bar = np.zeros(n)
     field_bar = 0.0
     for i in reversed(range(n)):
         # physics.py:150: energy -= field * spins[i]
-        items = spins[i]
-        field_bar = field_bar - items
+        spins_i = spins[i]
+        field_bar -= spins_i
         # physics.py:149: energy -= spins[i] * spins[(i + 1) % n]
         remainder = (i + 1) % n
-        spins_bar[remainder] -= items
-        spins_bar[i] += operand - spins[remainder]
+        spins_bar[remainder] -= spins_i
+        spins_bar[i] += negated - spins[remainder]
 
     return energy, (field_bar, spins_bar)
 
 
-# s2s digest: ffbf25fbe5ce7c28
+# s2s digest: 804ba1a6fd4970ec

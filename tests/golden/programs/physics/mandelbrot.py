@@ -24,7 +24,7 @@ def mandelbrot_value_and_grad(re: float, im: float):
     """
     # physics.py:206: for n in range(20):
     return_1 = False
-    carry = 0.0
+    value = 0.0
     x = 0.0
     y = 0.0
     x_steps = [x]
@@ -37,36 +37,34 @@ def mandelbrot_value_and_grad(re: float, im: float):
         return_1 = x_1 * x_1 + y * y > 16.0
         if return_1:
             # physics.py:209: return n + 1.0 / np.log(x * x + y * y)
-            carry = n + 1.0 / np.log(x_1 * x_1 + y * y)
+            value = n + 1.0 / np.log(x_1 * x_1 + y * y)
         else:
-            carry = 0.0
+            value = 0.0
         x_steps.append(x_1)
         y_steps.append(y)
         x = x_1
         if return_1:
             break
-    if return_1:
-        value = carry
-    else:
+    if not return_1:
         # physics.py:210: return 20.0 * re * im
-        cond = 20.0 * re
-        value = np.float64(cond * im)
+        product = 20.0 * re
+        value = product * im
 
     # Backward, from the return value to the arguments.
     # physics.py:206: for n in range(20):
     if return_1:
-        cond_bar = 1.0
+        chosen_bar = 1.0
         re_bar = 0.0
         im_bar = 0.0
     else:
         # physics.py:210: return 20.0 * re * im
-        converted_bar = float(1.0)
-        im_bar = cond * converted_bar
+        converted_bar = 1.0
+        im_bar = product * converted_bar
         re_bar = 20.0 * converted_bar * im
-        cond_bar = 0.0
+        chosen_bar = 0.0
     re_bar_1 = 0.0
     im_bar_1 = 0.0
-    carry = cond_bar
+    value_bar = chosen_bar
     x_bar = 0.0
     y_bar = 0.0
     for i in reversed(range(len(x_steps) - 1)):
@@ -79,21 +77,20 @@ def mandelbrot_value_and_grad(re: float, im: float):
             # physics.py:209: return n + 1.0 / np.log(x * x + y * y)
             sum_1 = x_1 * x_1 + y_1 * y_1
             log = np.log(sum_1)
-            converted_bar = float(-carry / log / log / sum_1)
-            sum_bar = converted_bar + converted_bar
-            x_bar = x_bar + sum_bar * x_1
-            y_bar = y_bar + sum_bar * y_1
-        re_bar_1 = re_bar_1 + x_bar
-        im_bar_1 = im_bar_1 + y_bar
+            converted_bar = -2.0 * value_bar / log / log / sum_1
+            x_bar += converted_bar * x_1
+            y_bar += converted_bar * y_1
+        re_bar_1 += x_bar
+        im_bar_1 += y_bar
         # physics.py:207: x, y = x * x - y * y + re, 2 * x * y + im
         y_bar_1 = 2.0 * x * y_bar - 2.0 * x_bar * y
         x_bar = 2.0 * (y_bar * y + x_bar * x)
-        carry = 0.0
+        value_bar = 0.0
         y_bar = y_bar_1
-    re_bar = re_bar + re_bar_1
-    im_bar = im_bar + im_bar_1
+    re_bar += re_bar_1
+    im_bar += im_bar_1
 
     return value, (re_bar, im_bar)
 
 
-# s2s digest: 43b2164cca1b2bbc
+# s2s digest: 069431ca06ca643f

@@ -29,45 +29,41 @@ def nbody_value_and_grad(positions, masses):
     energy = 0.0
     for i in range(k):
         # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
-        items = positions[i]
+        positions_i = positions[i]
         # physics.py:121: energy -= masses[i] * masses[j] / distance
-        items_1 = masses[i]
+        masses_i = masses[i]
         # physics.py:119: for j in range(i):
         for j in range(i):
             # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
-            difference = items - positions[j]
+            difference = positions_i - positions[j]
             distance = np.linalg.norm(difference)
             # physics.py:121: energy -= masses[i] * masses[j] / distance
-            energy = energy - items_1 * masses[j] / distance
+            energy -= masses_i * masses[j] / distance
 
     # Backward, from the return value to the arguments.
     # physics.py:118: for i in range(len(masses)):
     positions_bar = np.zeros((n, m))
     masses_bar = np.zeros(k)
     for i in reversed(range(k)):
-        # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
-        items = positions[i]
         # physics.py:119: for j in range(i):
-        distance_steps = []
-        for j in range(i):
+        positions_i = positions[i]
+        masses_i = masses[i]
+        for j in reversed(range(i)):
             # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
-            difference = items - positions[j]
-            distance_steps.append(np.linalg.norm(difference))
-        operand = masses[i]
-        for j in reversed(range(len(distance_steps))):
-            distance = distance_steps[j]
+            difference = positions_i - positions[j]
+            distance = np.linalg.norm(difference)
             # physics.py:121: energy -= masses[i] * masses[j] / distance
             ratio_bar = -1.0 / distance
-            items_1 = masses[j]
-            masses_bar[j] += operand * ratio_bar
-            masses_bar[i] += ratio_bar * items_1
+            masses_j = masses[j]
+            masses_bar[j] += masses_i * ratio_bar
+            masses_bar[i] += ratio_bar * masses_j
             # physics.py:120: distance = np.linalg.norm(positions[i] - positions[j])
-            ratio_bar = -operand * items_1 / distance * ratio_bar / distance
-            product_bar = ratio_bar * (items - positions[j])
+            ratio_bar = -masses_i * masses_j / distance * ratio_bar / distance
+            product_bar = ratio_bar * difference
             positions_bar[j] -= product_bar
             positions_bar[i] += product_bar
 
     return energy, (positions_bar, masses_bar)
 
 
-# s2s digest: 3da6f94b55191f60
+# s2s digest: 8cc92e6c168ebffb

@@ -61,22 +61,20 @@ def orbit_value_and_grad(position, velocity):
         velocity_bar += 0.02 * position_bar
         # physics.py:136: velocity = velocity - dt * position / r**3
         power_r = r**3
-        product_bar = -1.0 / power_r * velocity_bar
-        product_bar_1 = 0.02 * position_1 / power_r @ product_bar
-        position_bar += 0.02 * product_bar
+        ratio_bar = -velocity_bar / power_r
+        product_bar = (0.02 * position_1 / power_r) @ ratio_bar
+        position_bar += 0.02 * ratio_bar
         # physics.py:134: if r < closest:
-        r_bar = -3.0 * r**2 * product_bar_1
+        r_bar = -3.0 * r**2 * product_bar
         if below:
-            r_bar = r_bar + closest_bar
+            r_bar += closest_bar
             closest_bar = 0.0
         # physics.py:133: r = np.linalg.norm(position)
-        product_bar = 0.5 * r_bar / r * position_1
-        position_bar = position_bar + product_bar + product_bar
+        position_bar += r_bar / r * position_1
     # physics.py:131: closest = np.linalg.norm(position)
-    product_bar = 0.5 * closest_bar / closest * position
-    position_bar = position_bar + product_bar + product_bar
+    position_bar += closest_bar / closest * position
 
     return closest_1, (position_bar, velocity_bar)
 
 
-# s2s digest: b019771221e9f71f
+# s2s digest: 7bc05cc5b76ebda5

@@ -19,7 +19,7 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         speed, angle, drag: float
 
     Returns:
-        carry: float64[]
+        value: float64[]
         (speed_bar, angle_bar, drag_bar): float64[], float, float64[]
     """
     # physics.py:15: vx, vy = speed * np.cos(angle), speed * np.sin(angle)
@@ -30,7 +30,7 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     # physics.py:19: vx_new = vx - dt * drag * v * vx
     product = 0.05 * drag
     # physics.py:17: while True:
-    carry = 0.0
+    value = 0.0
     x = 0.0
     y = 0.0
     y_steps = []
@@ -57,18 +57,18 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
             # physics.py:24: fraction = y / (y - y_new)
             fraction = y / (y - y_new)
             # physics.py:25: return x + fraction * (x_new - x)
-            carry = x + fraction * (x_new - x)
+            value = x + fraction * (x_new - x)
             break
         vx = vx_new
         vy = vy_new
         x = x_new
         y = y_new
-        carry = 0.0
+        value = 0.0
 
     # Backward, from the return value to the arguments.
     # physics.py:17: while True:
     drag_bar = 0.0
-    carry_1 = 1.0
+    value_bar = 1.0
     vx_bar = 0.0
     vy_bar = 0.0
     x_bar = 0.0
@@ -82,8 +82,8 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         product_1 = product * v
         vx_new = vx - product_1 * vx
         # physics.py:20: vy_new = vy - dt * (G + drag * v * vy)
-        product_2 = drag * v
-        vy_new = vy - 0.05 * (9.81 + product_2 * vy)
+        drag_v = drag * v
+        vy_new = vy - 0.05 * (9.81 + drag_v * vy)
         # physics.py:21: x_new = x + dt * vx_new
         x_new = x + 0.05 * vx_new
         # physics.py:22: y_new = y + dt * vy_new
@@ -94,10 +94,10 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
             difference = y - y_new
             fraction = y / difference
             # physics.py:25: return x + fraction * (x_new - x)
-            x_new_bar = fraction * carry_1
-            x_bar = x_bar + carry_1 - x_new_bar
+            x_new_bar = fraction * value_bar
+            x_bar = x_bar + value_bar - x_new_bar
             # physics.py:24: fraction = y / (y - y_new)
-            ratio_bar = carry_1 * (x_new - x) / difference
+            ratio_bar = value_bar * (x_new - x) / difference
             product_bar = -fraction * ratio_bar
             y_new_bar = -product_bar
             y_bar = y_bar + ratio_bar + product_bar
@@ -115,31 +115,31 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
                 vy_new_bar,
             ) = (0.0, y_bar, x_bar, 0.0, 0.0, 0.0, vx_bar, vy_bar)
         # physics.py:22: y_new = y + dt * vy_new
-        y_bar = y_bar + y_new_bar
-        vy_new_bar = vy_new_bar + 0.05 * y_new_bar
+        y_bar += y_new_bar
+        vy_new_bar += 0.05 * y_new_bar
         # physics.py:21: x_new = x + dt * vx_new
-        x_bar = x_bar + x_new_bar
-        vx_new_bar = vx_new_bar + 0.05 * x_new_bar
+        x_bar += x_new_bar
+        vx_new_bar += 0.05 * x_new_bar
         # physics.py:20: vy_new = vy - dt * (G + drag * v * vy)
         product_bar = -0.05 * vy_new_bar
-        vy_bar = vy_bar + vy_new_bar + product_2 * product_bar
+        vy_bar = vy_bar + vy_new_bar + drag_v * product_bar
         product_bar = product_bar * vy
         # physics.py:19: vx_new = vx - dt * drag * v * vx
         vx_bar = vx_bar + vx_new_bar - product_1 * vx_new_bar
         product_bar_1 = -vx_new_bar * vx
         v_bar = drag * product_bar + product * product_bar_1
         drag_bar_1 = product_bar * v
-        drag_bar = drag_bar + drag_bar_1 + 0.05 * product_bar_1 * v
+        drag_bar += drag_bar_1 + 0.05 * product_bar_1 * v
         # physics.py:18: v = np.sqrt(vx * vx + vy * vy)
         sqrt_bar = v_bar / v
         vy_bar += sqrt_bar * vy
         vx_bar += sqrt_bar * vx
-        carry_1 = 0.0
+        value_bar = 0.0
     # physics.py:15: vx, vy = speed * np.cos(angle), speed * np.sin(angle)
     speed_bar = vy_bar * sin + vx_bar * cos
-    angle_bar = float(speed * vy_bar * cos - speed * vx_bar * sin)
+    angle_bar = speed * vy_bar * cos - speed * vx_bar * sin
 
-    return carry, (speed_bar, angle_bar, drag_bar)
+    return value, (speed_bar, angle_bar, drag_bar)
 
 
-# s2s digest: 58241d5836972f70
+# s2s digest: 7d15cb032f3cd1da

@@ -42,17 +42,18 @@ def ray_value_and_grad(depth, speeds):
     for i in reversed(range(n)):
         c = speeds[i]
         # physics.py:193: cosine = np.sqrt(1.0 - (parameter * c) ** 2)
-        product = 0.2 * c
-        cosine = np.sqrt(1.0 - product**2)
+        cosine = np.sqrt(1.0 - (0.2 * c) ** 2)
         # physics.py:194: time += d / (c * cosine)
-        product_1 = c * cosine
-        d_bar = 1.0 / product_1
-        product_bar = -depth[i] / product_1 * d_bar
+        c_cosine = c * cosine
+        d_bar = 1.0 / c_cosine
+        product_bar = -depth[i] / c_cosine * d_bar
         # physics.py:193: cosine = np.sqrt(1.0 - (parameter * c) ** 2)
-        speeds_bar[i] = product_bar * cosine - 0.2 * product * c * product_bar / cosine
+        speeds_bar[i] = (
+            product_bar * cosine - 0.04000000000000001 * c * c * product_bar / cosine
+        )
         depth_bar[i] = d_bar
 
     return time, (depth_bar, speeds_bar)
 
 
-# s2s digest: 7d6d4937674423d4
+# s2s digest: 4e8b0f82c7f3519a

@@ -39,10 +39,10 @@ def spring_chain_vjp(x, stiffness, y_bar):
             # physics.py:178: k = 10.0 * k
             k = 10.0 * k
         # physics.py:179: force[i] += k * stretch
-        product = k * stretch
-        force[i] += product
+        k_stretch = k * stretch
+        force[i] += k_stretch
         # physics.py:180: force[i + 1] -= k * stretch
-        force[i + 1] -= product
+        force[i + 1] -= k_stretch
         k_steps[i] = k
 
     # Backward, from the return value to the arguments.
@@ -53,9 +53,9 @@ def spring_chain_vjp(x, stiffness, y_bar):
         # physics.py:176: stretch = x[i + 1] - x[i] - 1.0
         stretch = x[i + 1] - x[i] - 1.0
         # physics.py:180: force[i + 1] -= k * stretch
-        items_bar = y_bar[i + 1]
+        row_bar = y_bar[i + 1]
         # physics.py:179: force[i] += k * stretch
-        difference_bar = y_bar[i] - items_bar
+        difference_bar = y_bar[i] - row_bar
         stretch_bar = k_steps[i] * difference_bar
         # physics.py:177: if stretch < 0.0:
         k_bar = difference_bar * stretch
@@ -70,4 +70,4 @@ def spring_chain_vjp(x, stiffness, y_bar):
     return force, (x_bar, stiffness_bar)
 
 
-# s2s digest: 839ca25f575a8047
+# s2s digest: 8b5bb7ec18ba04df

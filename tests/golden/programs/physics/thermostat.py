@@ -46,11 +46,11 @@ def thermostat_value_and_grad(temperature: float, setting: float):
     # Backward, from the return value to the arguments.
     # physics.py:221: for _ in range(40):
     temperature_bar = 1.0
-    for _ in reversed(range(40)):
+    for _ in range(40):
         # physics.py:226: if heating:
         temperature_bar = 0.95 * temperature_bar
 
     return value, (temperature_bar, 0.0)
 
 
-# s2s digest: 3be6f8f9ca7ff127
+# s2s digest: dd4e54de45d8e62d

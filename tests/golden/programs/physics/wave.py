@@ -46,7 +46,7 @@ def wave_vjp(u, c: float, y_bar):
 
     # Backward, from the return value to the arguments.
     # physics.py:90: for _ in range(10):
-    operand = 2.0 * c
+    product_1 = 2.0 * c
     c_bar = 0.0
     previous_bar = np.zeros(n)
     u_bar = y_bar.copy()
@@ -54,7 +54,7 @@ def wave_vjp(u, c: float, y_bar):
         # physics.py:92: following[1:-1] = 2 * u[1:-1] - previous[1:-1] + c**2 * (u[2:] - 2 * u[1:-1] + u[:-2])
         product_bar = power_c * u_bar[1:-1]
         product_bar_1 = u_bar[1:-1] @ (u_1[2:] - 2.0 * u_1[1:-1] + u_1[:-2])
-        c_bar = c_bar + operand * product_bar_1
+        c_bar += product_1 * product_bar_1
         previous_bar_1 = np.zeros(previous.shape)
         previous_bar_1[1:-1] = -u_bar[1:-1]
         u_bar_1 = previous_bar.copy()
@@ -69,4 +69,4 @@ def wave_vjp(u, c: float, y_bar):
     return u, (u_bar, c_bar)
 
 
-# s2s digest: 7f186de7321596e2
+# s2s digest: e00a1bf430ad3134

@@ -35,14 +35,14 @@ def break_of_the_outer_value_and_grad(a):
             steps += 1
             value = row[j]
             # ranges.py:148: total += value**2
-            total = total + value**2
+            total += value**2
             # ranges.py:149: if total > 1.0:
             break_1 = total > 1.0
             if break_1:
                 break
         if not break_1:
             # ranges.py:152: total += 0.1 * row[0]
-            total = total + 0.1 * row[0]
+            total += 0.1 * row[0]
         steps_steps.append(steps)
         break_1_steps.append(break_1)
         if break_1:
@@ -71,4 +71,4 @@ def break_of_the_outer_value_and_grad(a):
     return total, a_bar
 
 
-# s2s digest: c0b392063cc61be7
+# s2s digest: d46f7a40170255cd

@@ -23,12 +23,11 @@ def columns_of_a_table_value_and_grad(xs):
         raise ValueError("expected xs: f64[3]")
 
     # ranges.py:258: table = np.array([[x, x**2, np.sin(x)] for x in xs])
-    stack = np.array([xs[0], xs[0] ** 2, np.sin(xs[0])])
-    table = np.stack(
+    table = np.array(
         [
-            stack,
-            np.array([xs[1], xs[1] ** 2, np.sin(xs[1])]),
-            np.array([xs[2], xs[2] ** 2, np.sin(xs[2])]),
+            [xs[0], xs[0] ** 2, np.sin(xs[0])],
+            [xs[1], xs[1] ** 2, np.sin(xs[1])],
+            [xs[2], xs[2] ** 2, np.sin(xs[2])],
         ]
     )
     # ranges.py:259: return np.sum(table[:, 1] * table[:, 2])
@@ -36,9 +35,7 @@ def columns_of_a_table_value_and_grad(xs):
 
     # Backward, from the return value to the arguments.
     # ranges.py:259: return np.sum(table[:, 1] * table[:, 2])
-    table_bar = np.zeros(table.shape)
-    table_bar[:, 2] = table[:, 1]
-    table_bar[:, 1] += table[:, 2]
+    table_bar = np.stack([np.zeros(3), table[:, 2], table[:, 1]], axis=1)
     # ranges.py:258: table = np.array([[x, x**2, np.sin(x)] for x in xs])
     product_bar = table_bar[2, 2] * np.cos(xs[2])
     product_bar_1 = 2.0 * xs[2] * table_bar[2, 1]
@@ -46,12 +43,15 @@ def columns_of_a_table_value_and_grad(xs):
     product_bar_3 = 2.0 * xs[1] * table_bar[1, 1]
     product_bar_4 = table_bar[0, 2] * np.cos(xs[0])
     product_bar_5 = 2.0 * xs[0] * table_bar[0, 1]
-    xs_bar = np.zeros(xs.shape)
-    xs_bar[2] = table_bar[2, 0] + product_bar + product_bar_1
-    xs_bar[1] += table_bar[1, 0] + product_bar_2 + product_bar_3
-    xs_bar[0] += table_bar[0, 0] + product_bar_4 + product_bar_5
+    xs_bar = np.array(
+        [
+            table_bar[0, 0] + product_bar_4 + product_bar_5,
+            table_bar[1, 0] + product_bar_2 + product_bar_3,
+            table_bar[2, 0] + product_bar + product_bar_1,
+        ]
+    )
 
     return value, xs_bar
 
 
-# s2s digest: 94f65e21a31b419b
+# s2s digest: 18f6eaae18dd0852

@@ -31,15 +31,15 @@ def continue_in_while_value_and_grad(x: float) -> tuple[float, float]:
     # Backward, from the return value to the arguments.
     # ranges.py:210: while k < 12:
     x_bar = 0.0
-    for k in reversed(range(max(12, 0))):
+    for k in reversed(range(12)):
         # ranges.py:211: k += 1
         k_1 = k + 1
         # ranges.py:212: if x * k % 2.0 > 1.0:
         if not x * k_1 % 2.0 > 1.0:
             # ranges.py:214: total += x * k
-            x_bar += float(k_1)
+            x_bar += k_1
 
     return total, x_bar
 
 
-# s2s digest: 4a6d7dab98306c26
+# s2s digest: abd0d3b93779fd9d

@@ -33,12 +33,11 @@ def down_by_a_list_value_and_grad(x):
         level = level * x[i] + i
         kept_history[j + 1] = level
     # ranges.py:305: return np.sum(np.array(kept) ** 2)
-    copy = kept_history[1:].copy()
-    value = np.sum(copy**2)
+    value = np.sum(kept_history[1:] ** 2)
 
     # Backward, from the return value to the arguments.
     # ranges.py:302: for i in range(len(x) - 1, 0, -1):
-    kept_bar = 2.0 * copy
+    kept_bar = 2.0 * kept_history[1:]
     x_bar = np.zeros(n)
     level_bar = 0.0
     for j in reversed(range(n - 1)):
@@ -52,4 +51,4 @@ def down_by_a_list_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 0b38fe30cd63cf31
+# s2s digest: c3bb609e0713d839

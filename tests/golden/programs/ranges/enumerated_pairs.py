@@ -33,10 +33,10 @@ def enumerated_pairs_value_and_grad(xs, ys):
         y = ys[i]
         if i % 2 == 0:
             # ranges.py:89: total += x * y
-            total = total + x * y
+            total += x * y
         else:
             # ranges.py:91: total -= x / y
-            total = total - x / y
+            total -= x / y
 
     # Backward, from the return value to the arguments.
     # ranges.py:87: for i, (x, y) in enumerate(zip(xs, ys)):
@@ -59,4 +59,4 @@ def enumerated_pairs_value_and_grad(xs, ys):
     return total, (xs_bar, ys_bar)
 
 
-# s2s digest: f808e69e4cb43fd2
+# s2s digest: 12ce699800b6bc6d

@@ -28,14 +28,12 @@ def integer_then_float_value_and_grad(x: float) -> tuple[float, float]:
     # ranges.py:124: for _ in range(30):
     x_bar = 0.0
     value_bar = 1.0
-    for _ in reversed(range(30)):
+    for _ in range(30):
         # ranges.py:125: value = 0.9 * value + x
-        value_bar_1 = 0.9 * value_bar
-        # ranges.py:124: for _ in range(30):
         x_bar += value_bar
-        value_bar = value_bar_1
+        value_bar = 0.9 * value_bar
 
     return value, x_bar
 
 
-# s2s digest: a65557e0f01ba9d6
+# s2s digest: b8bceda8a7b4b8b4

@@ -9,14 +9,14 @@ Needs the Python standard library only.
 
 
 
-def nested_whiles_value_and_grad(x: float):
+def nested_whiles_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `nested_whiles`, and its gradient with respect to `x`.
 
     Args:
         x: float
 
     Returns:
-        (value, x_bar): float, float64[]
+        (value, x_bar): floats
     """
     # ranges.py:194: while x < 8.0:
     total = 0.0
@@ -43,9 +43,9 @@ def nested_whiles_value_and_grad(x: float):
     for steps_1 in reversed(steps_steps):
         # ranges.py:196: while y > 1.0:
         y_bar = 0.0
-        for _ in reversed(range(steps_1)):
+        for _ in range(steps_1):
             # ranges.py:198: total += y
-            y_bar = y_bar + 1.0
+            y_bar += 1.0
             # ranges.py:197: y *= 0.5
             y_bar = 0.5 * y_bar
         x_bar = 1.7 * x_bar + y_bar
@@ -53,4 +53,4 @@ def nested_whiles_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 09db748b700d2580
+# s2s digest: 5180a30efe7860bb

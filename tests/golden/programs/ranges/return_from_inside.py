@@ -27,7 +27,7 @@ def return_from_inside_value_and_grad(a, limit: float):
 
     # ranges.py:164: for row in a:
     return_1 = False
-    carry = 0.0
+    value = 0.0
     total = 0.0
     total_steps = []
     for i in range(n):
@@ -35,36 +35,34 @@ def return_from_inside_value_and_grad(a, limit: float):
         row = a[i]
         # ranges.py:165: for value in row:
         return_1 = False
-        carry = 0.0
+        value = 0.0
         for j in range(m):
             value = row[j]
             # ranges.py:166: total += value
-            total = total + value
+            total += value
             # ranges.py:167: if total > limit:
             return_1 = total > limit
             if return_1:
                 # ranges.py:168: return total * value
-                carry = total * value
+                value = total * value
                 break
-            carry = 0.0
+            value = 0.0
         if return_1:
             break
-    if return_1:
-        value = carry
-    else:
+    if not return_1:
         # ranges.py:169: return -total
         value = -total
 
     # Backward, from the return value to the arguments.
     # ranges.py:164: for row in a:
     if return_1:
-        cond_bar = 1.0
+        chosen_bar = 1.0
         total_bar = 0.0
     else:
-        cond_bar = 0.0
+        chosen_bar = 0.0
         total_bar = -1.0
     a_bar = np.zeros((n, m))
-    carry = cond_bar
+    value_bar = chosen_bar
     for i in reversed(range(len(total_steps))):
         row = a[i]
         # ranges.py:165: for value in row:
@@ -73,7 +71,7 @@ def return_from_inside_value_and_grad(a, limit: float):
         for j in range(m):
             value_1 = row[j]
             # ranges.py:166: total += value
-            total = total + value_1
+            total += value_1
             # ranges.py:167: if total > limit:
             total_steps_1.append(total)
             if total > limit:
@@ -85,20 +83,21 @@ def return_from_inside_value_and_grad(a, limit: float):
             # ranges.py:167: if total > limit:
             if total > limit:
                 # ranges.py:168: return total * value
-                value_bar = total * carry
-                total_bar = total_bar + carry * value_1
+                value_bar_1 = total * value_bar
+                total_bar += value_bar * value_1
+                value_bar = value_bar_1
             else:
                 value_bar = 0.0
             # ranges.py:166: total += value
-            value_bar = value_bar + total_bar
+            value_bar += total_bar
             # ranges.py:165: for value in row:
             row_bar[j] += value_bar
-            carry = 0.0
+            value_bar = 0.0
         # ranges.py:164: for row in a:
         a_bar[i] += row_bar
-        carry = 0.0
+        value_bar = 0.0
 
     return value, (a_bar, 0.0)
 
 
-# s2s digest: c8e559e4b09df5bf
+# s2s digest: a10b2fd84422112a

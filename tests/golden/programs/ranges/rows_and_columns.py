@@ -27,15 +27,14 @@ def rows_and_columns_value_and_grad(a):
         # ranges.py:74: for value in row:
         for value in row:
             # ranges.py:75: total += value**2
-            total = total + value**2
+            total += value**2
     # ranges.py:76: for column in a.T:
-    operand = a.T
     total_1_steps = np.empty(m)
     total_steps = np.empty(m)
     for i in range(m):
         total_steps[i] = total
         # ranges.py:77: total *= np.sum(column)
-        total_1 = np.sum(operand[i])
+        total_1 = np.sum(a.T[i])
         total = total * total_1
         total_1_steps[i] = total_1
 
@@ -63,4 +62,4 @@ def rows_and_columns_value_and_grad(a):
     return total, a_bar
 
 
-# s2s digest: a806af10c810ba39
+# s2s digest: 1afe37aa4daf5cb0

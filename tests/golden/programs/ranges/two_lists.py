@@ -35,9 +35,7 @@ def two_lists_value_and_grad(xs):
         positions[i] = position
         speeds[i] = speed
     # ranges.py:231: return np.array(positions) @ np.array(speeds)
-    speeds_bar = positions.copy()
-    positions_bar = speeds.copy()
-    value = speeds_bar @ positions_bar
+    value = positions @ speeds
 
     # Backward, from the return value to the arguments.
     # ranges.py:226: for x in xs:
@@ -45,15 +43,16 @@ def two_lists_value_and_grad(xs):
     speed_bar = 0.0
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        position_bar += positions_bar[i]
-        speed_bar += speeds_bar[i]
+        position_bar_1 = speeds[i]
+        position_bar += position_bar_1
+        speed_bar += positions[i]
         # ranges.py:228: position = position + speed * x
         speed_bar += position_bar * xs[i]
         # ranges.py:227: speed = 0.9 * speed - 0.1 * x
-        xs_bar[i] = speeds[i] * position_bar - 0.1 * speed_bar
+        xs_bar[i] = position_bar_1 * position_bar - 0.1 * speed_bar
         speed_bar = 0.9 * speed_bar
 
     return value, xs_bar
 
 
-# s2s digest: 7aba006498bcfa96
+# s2s digest: f56877888949e499

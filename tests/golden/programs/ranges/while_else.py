@@ -38,15 +38,12 @@ def while_else_value_and_grad(x: float) -> tuple[float, float]:
 
     # Backward, from the return value to the arguments.
     # ranges.py:178: while n < 10:
-    if break_1:
-        x_bar = 1.0
-    else:
-        x_bar = 2.0
-    for _ in reversed(range(steps)):
+    x_bar = 1.0 if break_1 else 2.0
+    for _ in range(steps):
         # ranges.py:179: x = x * 1.2 + 0.1
         x_bar = 1.2 * x_bar
 
     return x, x_bar
 
 
-# s2s digest: 6dc44a7298f3c69d
+# s2s digest: d8b21bebd5dc025e

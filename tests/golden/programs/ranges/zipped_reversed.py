@@ -22,25 +22,23 @@ def zipped_reversed_value_and_grad(xs):
     (n,) = xs.shape
 
     # ranges.py:101: for a, b in zip(xs, reversed(xs)):
-    operand = xs[::-1]
     total = 0.0
-    for a, b in zip(xs, operand):
+    for a, b in zip(xs, xs[::-1]):
         # ranges.py:102: total += a**2 * b
         total += a**2 * b
 
     # Backward, from the return value to the arguments.
     # ranges.py:101: for a, b in zip(xs, reversed(xs)):
-    operand = xs[::-1]
     xs_bar = np.empty(n)
     b_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         a = xs[i]
         # ranges.py:102: total += a**2 * b
-        xs_bar[i] = 2.0 * a * operand[i]
+        xs_bar[i] = 2.0 * a * xs[::-1][i]
         b_bar_steps[i] = a**2
     xs_bar += b_bar_steps[::-1]
 
     return total, xs_bar
 
 
-# s2s digest: b80a0936a1929cd0
+# s2s digest: 1d5e9ce09f99b57d

@@ -49,17 +49,14 @@ def branches_value_and_grad(x, a):
         squeezed_bar = y_bar[1]
         y_bar[1] = 0.0
         y_bar[2] += x[0] * squeezed_bar
-        x_bar = np.zeros(x.shape)
-        x_bar[0] = squeezed_bar * y[2]
+        x_bar = y_bar.copy()
+        x_bar[0] += squeezed_bar * y[2]
     else:
-        x_bar = np.zeros(x.shape)
         # updates.py:253: y *= 2.0
-        y_bar = 2.0 * y_bar
-    # updates.py:249: y = x.copy()
-    x_bar += y_bar
+        x_bar = 2.0 * y_bar
     a_bar = np.zeros(a.shape)
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 3c3928de8714b9c5
+# s2s digest: fd85ee25bb4670a2

@@ -29,18 +29,18 @@ def branches_in_a_loop_value_and_grad(x, a):
     y = x.copy()
     # updates.py:264: for i in range(4):
     above_steps = np.empty(4, dtype=bool)
-    cond_steps = np.empty(4)
+    element_steps = np.empty(4)
     for i in range(4):
         # updates.py:265: if y[i] > 0.0:
         above = y[i] > 0.0
         if above:
             # updates.py:266: y[i] *= y[i]
-            cond = y[i]
-            y[i] = cond * cond
+            element = y[i]
+            y[i] = element * element
         else:
-            cond = np.zeros((), dtype=np.float64)
+            element = 0.0
         above_steps[i] = above
-        cond_steps[i] = cond
+        element_steps[i] = element
     # updates.py:267: return np.sum(y)
     value = np.sum(y)
 
@@ -49,14 +49,14 @@ def branches_in_a_loop_value_and_grad(x, a):
     y_bar = np.ones(n)
     for i in reversed(range(4)):
         # updates.py:265: if y[i] > 0.0:
-        cond = cond_steps[i]
+        element = element_steps[i]
         if above_steps[i]:
             # updates.py:266: y[i] *= y[i]
-            items_bar = y_bar[i]
-            y_bar[i] = 2.0 * items_bar * cond
+            row_bar = y_bar[i]
+            y_bar[i] = 2.0 * row_bar * element
     a_bar = np.zeros(a.shape)
 
     return value, (y_bar, a_bar)
 
 
-# s2s digest: 8a382ee3b0d297d4
+# s2s digest: 468b6cf2b20f1439

@@ -57,28 +57,28 @@ def elimination_value_and_grad(x, a):
     for k in reversed(range(3)):
         # updates.py:278: for i in range(k + 1, 3):
         b = b_steps[k].copy()
-        items_steps = []
-        items_1_steps = []
+        element_steps = []
+        b_k_steps = []
         factor_steps = []
         for i in range(k + 1, 3):
             # updates.py:279: factor = b[i, k] / b[k, k]
-            items = b[k, k]
-            factor = b[i, k] / items
+            element = b[k, k]
+            factor = b[i, k] / element
             # updates.py:280: b[i] -= factor * b[k]
-            items_1 = b[k].copy()
-            b[i] -= factor * items_1
-            items_steps.append(items)
-            items_1_steps.append(items_1)
+            b_k = b[k].copy()
+            b[i] -= factor * b_k
+            element_steps.append(element)
+            b_k_steps.append(b_k)
             factor_steps.append(factor)
-        for j in reversed(range(len(items_steps))):
+        for j in reversed(range(len(element_steps))):
             i = j + (k + 1)
             # updates.py:280: b[i] -= factor * b[k]
-            items_bar = b_bar[i]
-            product_bar = items_bar @ items_1_steps[j]
+            row_bar = b_bar[i]
+            product_bar = row_bar @ b_k_steps[j]
             negated_bar = -factor_steps[j]
-            b_bar[k] += negated_bar * items_bar
+            b_bar[k] += negated_bar * row_bar
             # updates.py:279: factor = b[i, k] / b[k, k]
-            ratio_bar = -product_bar / items_steps[j]
+            ratio_bar = -product_bar / element_steps[j]
             b_bar[k, k] += negated_bar * ratio_bar
             b_bar[i, k] += ratio_bar
     # updates.py:276: b = a[:, :3] @ a[:, :3].T + 4.0 * np.eye(3)
@@ -88,4 +88,4 @@ def elimination_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 46d3015307de7850
+# s2s digest: 19c99b467e4c3f0f

@@ -45,12 +45,12 @@ def filled_by_a_loop_value_and_grad(x, a):
     a_bar = np.zeros((m, k))
     for i in reversed(range(4)):
         # updates.py:66: out[i] = x[i] ** 2 + a[1, i]
-        items_bar = out_bar[i]
+        row_bar = out_bar[i]
         out_bar[i] = 0.0
-        a_bar[1, i] += items_bar
-        x_bar[i] += 2.0 * x[i] * items_bar
+        a_bar[1, i] += row_bar
+        x_bar[i] += 2.0 * x[i] * row_bar
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 477a4b64f6ec5b99
+# s2s digest: d8de0da468b1005f

@@ -46,12 +46,12 @@ def integer_arrays_value_and_grad(x, a):
     x_bar = np.zeros(x.shape)
     x_bar[:3] = 2.0 * y_bar[CONSTANT_1]
     # updates.py:178: y[np.array([0, 0, 1])] += a[0, :3]
-    items_bar = y_bar[CONSTANT]
+    row_bar = y_bar[CONSTANT]
     y_bar[CONSTANT] = 0.0
-    indices_bar = np.arange(3)
-    scatter_bar = np.zeros(n, dtype=int)
-    scatter_bar[CONSTANT] = indices_bar
-    chosen_bar = np.where(scatter_bar[CONSTANT] == indices_bar, items_bar, 0.0)
+    indices = np.arange(3)
+    updated = np.zeros(n, dtype=int)
+    updated[CONSTANT] = indices
+    chosen_bar = np.where(updated[CONSTANT] == indices, row_bar, 0.0)
     a_bar = np.zeros(a.shape)
     a_bar[0, :3] = chosen_bar
     np.add.at(y_bar, CONSTANT, chosen_bar)
@@ -61,4 +61,4 @@ def integer_arrays_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: c46817210c7cf9a1
+# s2s digest: a51ecf65b958fffb

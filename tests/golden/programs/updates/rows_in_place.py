@@ -32,20 +32,20 @@ def rows_in_place_value_and_grad(x, a):
     b[:1] -= np.mean(b[0])
     row = b[0]
     # updates.py:128: row[0] = x[0] * row[1]
-    squeezed = row[1]
-    b[0, 0] = x[0] * squeezed
+    row_1 = row[1]
+    b[0, 0] = x[0] * row_1
     # updates.py:127: row -= np.mean(row)
     b[1:2] -= np.mean(b[1])
     row = b[1]
     # updates.py:128: row[0] = x[0] * row[1]
-    squeezed_1 = row[1]
-    b[1, 0] = x[0] * squeezed_1
+    row_1_1 = row[1]
+    b[1, 0] = x[0] * row_1_1
     # updates.py:127: row -= np.mean(row)
     b[2:] -= np.mean(b[2])
     row = b[2]
     # updates.py:128: row[0] = x[0] * row[1]
-    squeezed_2 = row[1]
-    b[2, 0] = x[0] * squeezed_2
+    row_1_2 = row[1]
+    b[2, 0] = x[0] * row_1_2
     # updates.py:129: return np.sum(b**2 * x)
     power_b = b**2
     value = np.sum(power_b * x)
@@ -65,7 +65,7 @@ def rows_in_place_value_and_grad(x, a):
     # updates.py:128: row[0] = x[0] * row[1]
     squeezed_bar_1 = b_bar[1, 0]
     b_bar[1, 0] = 0.0
-    sum_bar = squeezed_bar * squeezed_2 + squeezed_bar_1 * squeezed_1
+    sum_bar = squeezed_bar * row_1_2 + squeezed_bar_1 * row_1_1
     b_bar[1, 1] += x[0] * squeezed_bar_1
     # updates.py:127: row -= np.mean(row)
     total_bar = np.sum(b_bar[1:2], axis=1)
@@ -75,7 +75,7 @@ def rows_in_place_value_and_grad(x, a):
     squeezed_bar = b_bar[0, 0]
     b_bar[0, 0] = 0.0
     b_bar[0, 1] += x[0] * squeezed_bar
-    x_bar[0] += sum_bar + squeezed_bar * squeezed
+    x_bar[0] += sum_bar + squeezed_bar * row_1
     # updates.py:127: row -= np.mean(row)
     total_bar = np.sum(b_bar[:1], axis=1)
     # updates.py:126: for row in b:
@@ -84,4 +84,4 @@ def rows_in_place_value_and_grad(x, a):
     return value, (x_bar, b_bar)
 
 
-# s2s digest: b34c2c94ed59735e
+# s2s digest: 0204918cb87e5202

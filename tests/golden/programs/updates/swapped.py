@@ -53,15 +53,15 @@ def swapped_value_and_grad(x, a):
     b_bar[0, 0] = squeezed_bar
     b_bar[1, 1] += squeezed_bar_1
     # updates.py:53: b[[0, 1]] = b[[1, 0]]
-    items_bar = b_bar[CONSTANT_1]
+    row_bar = b_bar[CONSTANT_1]
     b_bar[CONSTANT_1] = 0.0
-    reshaped_bar = np.arange(2 * n).reshape(2, -1)
-    scatter_bar = np.zeros((m, n), dtype=int)
-    scatter_bar[CONSTANT_1] = reshaped_bar
-    chosen_bar = np.where(scatter_bar[CONSTANT_1] == reshaped_bar, items_bar, 0.0)
+    reshaped = np.arange(2 * n).reshape(2, -1)
+    updated = np.zeros((m, n), dtype=int)
+    updated[CONSTANT_1] = reshaped
+    chosen_bar = np.where(updated[CONSTANT_1] == reshaped, row_bar, 0.0)
     np.add.at(b_bar, CONSTANT, chosen_bar)
 
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 52fefcbb4c0ab0f1
+# s2s digest: d7cc1109ab564bb0

@@ -37,9 +37,9 @@ def bubble_value_and_grad(x):
             # views.py:281: if y[j] > y[j + 1]:
             if y[j] > y[j + 1]:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                items = y[j]
+                y_j = y[j]
                 y[j] = y[j + 1]
-                y[j + 1] = items
+                y[j + 1] = y_j
     # views.py:283: return y @ np.array([1.0, 2.0, 3.0, 4.0])
     value = y @ CONSTANT
 
@@ -55,21 +55,21 @@ def bubble_value_and_grad(x):
             above = y[j] > y[j + 1]
             if above:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                items = y[j]
+                y_j = y[j]
                 y[j] = y[j + 1]
-                y[j + 1] = items
+                y[j + 1] = y_j
             above_steps.append(above)
         for j in reversed(range(len(above_steps))):
             # views.py:281: if y[j] > y[j + 1]:
             if above_steps[j]:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                items_bar = y_bar[j + 1]
+                row_bar = y_bar[j + 1]
                 y_bar[j + 1] = 0.0
-                items_bar_1 = y_bar[j]
-                y_bar[j] = items_bar
-                y_bar[j + 1] += items_bar_1
+                row_bar_1 = y_bar[j]
+                y_bar[j] = row_bar
+                y_bar[j + 1] += row_bar_1
 
     return value, y_bar
 
 
-# s2s digest: 8891632420857a3a
+# s2s digest: eb7fe60f6124d41e

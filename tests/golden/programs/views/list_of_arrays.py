@@ -25,27 +25,22 @@ def list_of_arrays_value_and_grad(x):
     if x.dtype != np.float64:
         raise TypeError("expected x: f64[n], n >= 2")
 
-    # views.py:227: rows = [x.copy() for _ in range(2)]
-    copy_x = x.copy()
     # views.py:228: rows[0][0] = 5.0 * x[1]
-    copy_x_1 = copy_x.copy()
-    copy_x_1[0] = 5.0 * x[1]
+    x_1 = x.copy()
+    x_1[0] = 5.0 * x[1]
     # views.py:230: rows[2] += 1.0
-    sum_1 = copy_x_1 + 1.0
+    x_bar = x_1 + 1.0
     # views.py:231: return np.sum(rows[0] * rows[1])
-    value = np.sum(sum_1 * copy_x)
+    value = np.sum(x_bar * x)
 
     # Backward, from the return value to the arguments.
     # views.py:228: rows[0][0] = 5.0 * x[1]
-    squeezed_bar = copy_x[0]
-    copy_x[0] = 0.0
-    sum_bar = sum_1 + copy_x
-    x_bar = np.zeros(x.shape)
-    x_bar[1] = 5.0 * squeezed_bar
-    # views.py:227: rows = [x.copy() for _ in range(2)]
-    x_bar += sum_bar
+    x_1 = x.copy()
+    x_1[0] = 0.0
+    x_bar += x_1
+    x_bar[1] += 5.0 * x[0]
 
     return value, x_bar
 
 
-# s2s digest: fed37440e46bb9c9
+# s2s digest: 9d585fbfbf2ebd49

@@ -83,21 +83,21 @@ def pivoting_value_and_grad(a, b):
     # views.py:105: if abs(a[1, 0]) > abs(a[0, 0]):
     if above:
         # views.py:107: b[[0, 1]] = b[[1, 0]]
-        items_bar = b_bar_1[CONSTANT_1]
+        row_bar = b_bar_1[CONSTANT_1]
         b_bar_1[CONSTANT_1] = 0.0
-        indices_bar = np.arange(2)
-        scatter_bar = np.zeros(k, dtype=int)
-        scatter_bar[CONSTANT_1] = indices_bar
-        chosen_bar = np.where(scatter_bar[CONSTANT_1] == indices_bar, items_bar, 0.0)
+        indices = np.arange(2)
+        updated = np.zeros(k, dtype=int)
+        updated[CONSTANT_1] = indices
+        chosen_bar = np.where(updated[CONSTANT_1] == indices, row_bar, 0.0)
         np.add.at(b_bar_1, CONSTANT, chosen_bar)
         # views.py:106: a[[0, 1]] = a[[1, 0]]
-        items_bar = a_bar[CONSTANT_1]
+        row_bar_1 = a_bar[CONSTANT_1]
         a_bar[CONSTANT_1] = 0.0
-        reshaped_bar = np.arange(2 * m).reshape(2, -1)
-        scatter_bar = np.zeros((n, m), dtype=int)
-        scatter_bar[CONSTANT_1] = reshaped_bar
-        chosen_bar = np.where(scatter_bar[CONSTANT_1] == reshaped_bar, items_bar, 0.0)
-        np.add.at(a_bar, CONSTANT, chosen_bar)
+        reshaped = np.arange(2 * m).reshape(2, -1)
+        updated_1 = np.zeros((n, m), dtype=int)
+        updated_1[CONSTANT_1] = reshaped
+        chosen_bar_1 = np.where(updated_1[CONSTANT_1] == reshaped, row_bar_1, 0.0)
+        np.add.at(a_bar, CONSTANT, chosen_bar_1)
         b_bar = b_bar_1
     else:
         b_bar = b_bar_1
@@ -105,4 +105,4 @@ def pivoting_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 5267e64dda872e71
+# s2s digest: 0b551cc7f44831e1

@@ -37,15 +37,15 @@ def repeated_indices_value_and_grad(x):
 
     # Backward, from the return value to the arguments.
     # views.py:158: np.add.at(each, bins, x**2)
-    items_bar = once[BINS]
+    row_bar = once[BINS]
     # views.py:156: once[bins] += x
-    indices_bar = np.arange(3)
-    scatter_bar = np.zeros(2, dtype=int)
-    scatter_bar[BINS] = indices_bar
-    chosen_bar = np.where(scatter_bar[BINS] == indices_bar, each[BINS], 0.0)
-    x_bar = 2.0 * x * items_bar + chosen_bar
+    indices = np.arange(3)
+    updated = np.zeros(2, dtype=int)
+    updated[BINS] = indices
+    chosen_bar = np.where(updated[BINS] == indices, each[BINS], 0.0)
+    x_bar = 2.0 * x * row_bar + chosen_bar
 
     return value, x_bar
 
 
-# s2s digest: 9c8502ac8f17a848
+# s2s digest: 6ca59cc762554bbc

@@ -32,24 +32,21 @@ def reshape_is_a_view_value_and_grad(x):
     square[0] += square[1]
     y = square.ravel()
     # views.py:38: square.T[1, 0] = y[3] ** 2
-    squeezed = y[3]
-    square[0, 1] = squeezed**2
+    y_3 = y[3]
+    square[0, 1] = y_3**2
     y = square.ravel()
     # views.py:39: return y[0] * y[1] + y[2]
     value = y[0] * y[1] + y[2]
 
     # Backward, from the return value to the arguments.
     # views.py:39: return y[0] * y[1] + y[2]
-    y_bar = np.zeros(y.shape)
-    y_bar[2] = 1.0
-    y_bar[1] += y[0]
-    y_bar[0] += y[1]
+    y_bar = np.array([y[1], y[0], 1.0, 0.0])
     # views.py:38: square.T[1, 0] = y[3] ** 2
     reshaped_bar = y_bar.reshape(2, 2)
     square_bar = reshaped_bar.copy()
     square_bar[0, 1] = 0.0
     y_bar = np.zeros(y.shape)
-    y_bar[3] = 2.0 * squeezed * reshaped_bar[0, 1]
+    y_bar[3] = 2.0 * y_3 * reshaped_bar[0, 1]
     # views.py:37: square[0] += square[1]
     square_bar += y_bar.reshape(2, 2)
     square_bar[1] += square_bar[0]
@@ -59,4 +56,4 @@ def reshape_is_a_view_value_and_grad(x):
     return value, y_bar
 
 
-# s2s digest: 571b171c64cbef92
+# s2s digest: 91961a0e80e5f5e5

@@ -41,16 +41,16 @@ def state_in_a_matrix_value_and_grad(x):
     # views.py:217: for t in range(7):
     for t in reversed(range(7)):
         # views.py:218: path[t + 1] = path[t] + 0.1 * np.array([path[t, 1], -path[t, 0]])
-        items_bar = path_bar[t + 1].copy()
-        product_bar = 0.1 * items_bar
+        row_bar = path_bar[t + 1].copy()
+        product_bar = 0.1 * row_bar
         path_bar[t + 1] = 0.0
         path_bar[t, 0] -= product_bar[1]
         path_bar[t, 1] += product_bar[0]
-        path_bar[t] += items_bar
+        path_bar[t] += row_bar
     # views.py:216: path[0] = x
     x_bar = path_bar[0]
 
     return value, x_bar
 
 
-# s2s digest: eebecb4101acd95b
+# s2s digest: 4a5fa783b83df2e5

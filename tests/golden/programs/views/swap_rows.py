@@ -44,23 +44,23 @@ def swap_rows_value_and_grad(a):
     a_bar[1, 1] = 2.0 * a[1, 1] * a[0, 0]
     a_bar[0, 0] += power
     # views.py:83: a[:, [0, 1]] = a[:, [1, 0]]
-    items_bar = a_bar[:, CONSTANT_1]
+    row_bar = a_bar[:, CONSTANT_1]
     a_bar[:, CONSTANT_1] = 0.0
-    reshaped_bar = np.arange(2 * n).reshape(-1, 2)
-    scatter_bar = np.zeros((n, m), dtype=int)
-    scatter_bar[:, CONSTANT_1] = reshaped_bar
-    chosen_bar = np.where(scatter_bar[:, CONSTANT_1] == reshaped_bar, items_bar, 0.0)
+    reshaped = np.arange(2 * n).reshape(-1, 2)
+    updated = np.zeros((n, m), dtype=int)
+    updated[:, CONSTANT_1] = reshaped
+    chosen_bar = np.where(updated[:, CONSTANT_1] == reshaped, row_bar, 0.0)
     np.add.at(a_bar, np.s_[:, CONSTANT], chosen_bar)
     # views.py:82: a[[0, 1]] = a[[1, 0]]
-    items_bar = a_bar[CONSTANT_1]
+    row_bar = a_bar[CONSTANT_1]
     a_bar[CONSTANT_1] = 0.0
-    reshaped_bar = np.arange(2 * m).reshape(2, -1)
-    scatter_bar = np.zeros((n, m), dtype=int)
-    scatter_bar[CONSTANT_1] = reshaped_bar
-    chosen_bar = np.where(scatter_bar[CONSTANT_1] == reshaped_bar, items_bar, 0.0)
+    reshaped = np.arange(2 * m).reshape(2, -1)
+    updated = np.zeros((n, m), dtype=int)
+    updated[CONSTANT_1] = reshaped
+    chosen_bar = np.where(updated[CONSTANT_1] == reshaped, row_bar, 0.0)
     np.add.at(a_bar, CONSTANT, chosen_bar)
 
     return value, a_bar
 
 
-# s2s digest: 4c5f7cd6e0380185
+# s2s digest: 47d12581e1718035
