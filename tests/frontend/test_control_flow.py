@@ -182,3 +182,18 @@ def test_a_loop_is_unrolled_where_that_is_asked_for() -> None:
 
     assert len(agrees(unrolled, 0.5).closed.eqns) == 12
     assert [eqn.primitive.name for eqn in agrees(kept, 0.5).closed.eqns] == ["iota", "scan"]
+
+
+def until_it_is_small(x):
+    history = [x]
+    while True:
+        x = x * 0.7
+        if x < 0.1:
+            break
+        history.append(x)
+    return sum(history) * len(history)
+
+
+@pytest.mark.parametrize("x", [0.9, 0.12])
+def test_a_list_does_not_grow_in_the_step_that_leaves_the_loop(x: float) -> None:
+    agrees(until_it_is_small, x)

@@ -49,7 +49,8 @@ ON_ARRAYS = [
 
 REFUSALS = {
     "mean_of_history": "what a loop of unknown length keeps of all its steps cannot be used",
-    "until_it_is_enough": "the list depends on the branch that is taken",
+    "until_it_is_enough": "what a loop of unknown length keeps of all its steps cannot be used",
+    "until_it_is_enough_of_four": "what a loop of unknown length keeps of all its steps cannot",
 }
 
 

@@ -39,8 +39,10 @@ PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
 REFUSALS = {
     "mean_of_history": "whose arrays have fixed sizes",
     "differences_along_the_way": "whose arrays have fixed sizes",
-    # Of few rows, so that the loop is unrolled.
-    "until_it_is_enough": "the list depends on the branch that is taken",
+    "until_it_is_enough": "whose arrays have fixed sizes",
+    "until_it_is_enough_of_four": "whose arrays have fixed sizes",
+    "until_it_settles": "whose arrays have fixed sizes",
+    "recurrence_of_a_list": "whose arrays have fixed sizes",
 }
 """Programs that only a NumPy module can compute, and what is said of them."""
 

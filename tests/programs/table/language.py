@@ -434,11 +434,11 @@ def squares_or_not(xs):
     return np.sum(np.array(out) ** 2) * len(out)
 
 
-def recurrence(x: float, n: int) -> float:
+def recurrence_of_a_list(x: float, n: int) -> float:
     """
-    >>> recurrence(0.3, 4)
-    >>> recurrence(0.3, 7)
-    >>> recurrence(0.4, 4)
+    >>> recurrence_of_a_list(0.3, 4)
+    >>> recurrence_of_a_list(0.3, 7)
+    >>> recurrence_of_a_list(0.4, 4)
     """
     h = [x, x * 0.5]
     for _ in range(n):
@@ -456,18 +456,3 @@ def until_it_settles(x: float) -> float:
     while abs(history[-1] - history[-2]) > 0.05:
         history.append(history[-1] * 0.7)
     return np.sum(np.array(history) ** 2)
-
-
-def until_it_is_small(x: float) -> float:
-    """Refused in a batch: the examples have lists of different lengths.
-
-    >>> until_it_is_small(0.9)
-    >>> until_it_is_small(0.5)
-    """
-    history = [x]
-    while True:
-        x = x * 0.7
-        if x < 0.1:
-            break
-        history.append(x)
-    return sum(history) * len(history)
