@@ -37,7 +37,7 @@ def inlined_helper(library: Library) -> Callable[..., Any]:
 
     def fun(x, y):
         total = x
-        for power in range(1, 4):
+        for power in (1, 2, 3):
             total = total + scaled(y, float(power))
         return total
 
