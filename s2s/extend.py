@@ -71,7 +71,8 @@ class Primitive:
         """Say how it is evaluated: `fun(*arrays, **params)` on NumPy arrays and numbers.
 
         The function is copied into generated modules, so it may use nothing but its arguments,
-        builtins, `np` and `math`. See `def_numpy` for an expression instead.
+        builtins, `np` and `math`. It returns new arrays, neither its arguments nor views of them.
+        See `def_numpy` for an expression instead.
         """
         self.rules["impl"] = fun
         return fun

@@ -87,7 +87,7 @@ def may_alias(eqn: JaxprEqn) -> bool:
 def is_owned(eqn: JaxprEqn) -> bool:
     """Whether the result is surely an array that nothing else refers to."""
     primitive = eqn.primitive
-    if primitive.is_call:
+    if primitive.is_call or primitive.copied_function is not None:
         return True  # A function returns arrays of its own.
     if isinstance(primitive, BroadcastInDim):
         return not eqn.invars[0].aval.shape
