@@ -30,6 +30,8 @@ _PATIENCE = 1.0
 
 _TOO_LONG = "runs for more than a second"
 
+_INEXACT = "has too few exact digits for differences to tell its derivative"
+
 _ENDLESS = 4
 """After how many arguments at which it runs for longer no others are drawn."""
 
@@ -102,6 +104,8 @@ def verify(
                     "This is a fault of s2s; please report it. --no-verify skips the verification."
                 ) from error
             points += findings.compared > before
+            if not points:
+                problem = problem or _INEXACT
             if points == _POINTS or (points and not findings.has_time()):
                 break
     return Report(points, findings.largest_error, findings.between_jumps, problem)

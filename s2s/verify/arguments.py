@@ -65,13 +65,18 @@ def candidates(
 def sizes_of_names(
     types: Mapping[str, ArgumentType], minimum: Mapping[str, int], attempt: int = 0
 ) -> dict[str, int]:
-    """A small size for each named dimension, such that all shapes are possible."""
+    """A small size for each named dimension, such that all shapes are possible.
+
+    Of two names, every other attempt gives the first one the larger size.
+    """
     shapes = [leaf.shape for leaf in flatten(dict(types))[0] if isinstance(leaf, ShapedArray)]
     names = list(
         dict.fromkeys(
             name for shape in shapes for size in shape for name in sorted(dims.names_of(size))
         )
     )
+    if attempt % 2:
+        names.reverse()
     symbolic = [size for shape in shapes for size in shape if isinstance(size, dims.Dim)]
     start = 2 + attempt % 3
     while True:

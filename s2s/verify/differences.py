@@ -15,6 +15,11 @@ _LEVELS = 10
 _LEVELS_OF_PATHS = 7
 _NEARBY = 1e-6
 _STEP_OF_NOISE = 0.01
+_TINY_STEP = 1e-10
+_OF_SIXTH_DIFFERENCES = 924.0**0.5
+"""How much larger the sixth difference of independent roundings is than these."""
+_LAST_DIGITS = 1e3
+"""Roundings of up to this many units in the last place are those of any sum."""
 _CANCELLED = 1e-13
 
 
@@ -125,12 +130,20 @@ def _central_difference(
 
 
 def _noise(function: Callable[[float], Array]) -> Array:
-    """The rounding of values that are small because they cancel: the sixth differences of such.
+    """The rounding of values, where it is more than their last digits: their sixth differences.
 
-    They are next to nothing for a smooth function, however small its values.
+    These are next to nothing for a smooth function. They are taken over tiny steps; for values that
+    are small because they cancel, over larger ones, whose roundings differ.
     """
     here = function(0.0)
-    if np.max(np.abs(here), initial=0.0) > _CANCELLED:
+    cancels = np.max(np.abs(here), initial=0.0) <= _CANCELLED
+    step = _STEP_OF_NOISE if cancels else _TINY_STEP
+    try:
+        values = np.array([here, *[function(k * step) for k in range(1, 7)]])
+    except (ArithmeticError, Undefined, ValueError):
         return np.zeros_like(here)
-    values = np.array([here, *[function(k * _STEP_OF_NOISE) for k in range(1, 7)]])
-    return np.nan_to_num(np.abs(np.diff(values, n=6, axis=0)[0]), posinf=0.0)
+    found = np.abs(np.diff(values, n=6, axis=0)[0])
+    if not cancels:
+        found /= _OF_SIXTH_DIFFERENCES
+        found[found <= _LAST_DIGITS * np.finfo(float).eps * np.abs(here)] = 0.0
+    return np.nan_to_num(found, posinf=0.0)

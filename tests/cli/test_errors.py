@@ -37,8 +37,6 @@ def of_integer(n: int, x: float): return n * x
 def of_static(x: float, steps: int = 3): return x * steps
 def product(w, x): return np.sum(x @ w)
 def total_of(w, x): return np.sum(w + x)
-def on_float(x: Vector): return float(x[0])
-def on_int(x: float): return x * int(x)
 def on_random(x: float): return x * np.random.normal()
 def on_nonzero(x: Vector): return np.sum(x[np.nonzero(x)])
 def on_mask(x: Vector): return np.sum(x[x > 0.0])
@@ -135,8 +133,6 @@ def test_options(capsys, words, expected):
     [
         ("vector_valued", "def vector_valued", ["needs a single number", "f64[n]", "jacrev"]),
         ("of_integer", "def of_integer", ["with respect to `n`", "i64[]", "--wrt"]),
-        ("on_float", "float(x[0])", ["float()", "depends on the arguments"]),
-        ("on_int", "int(x)", ["int()", "np.floor"]),
         ("on_random", "np.random.normal", ["np.random.normal", "pass them in as an argument"]),
         ("on_nonzero", "np.nonzero", ["np.nonzero", "np.where"]),
         ("on_mask", "x[x > 0.0]", ["mask", "np.where"]),

@@ -274,7 +274,7 @@ def test_a_name_that_is_none(folder, capsys):
 def test_prints_are_kept_and_loops_written_out_where_that_is_asked_for(folder, capsys):
     assert main(["grad", "model.py:iterate", "--keep-prints"]) == 0
     text = capsys.readouterr().out
-    assert 'print(i, "th is", x)' in text and "for i in range(6):" in text
+    assert 'print(k, "th is", x)' in text and "for k in range(6):" in text
     assert main(["grad", "model.py:iterate", "--keep-prints", "--unroll"]) == 0
     text = capsys.readouterr().out
     assert 'print(0, "th is", x_1)' in text and "for" not in text.rpartition('"""')[2]

@@ -10,6 +10,7 @@ from s2s.api import grad, hessian, jacfwd, jacrev, value_and_grad, vmap
 from s2s.api.derivatives import JvpFunction, VjpFunction
 from s2s.frontend.argument_types.text import parse_arguments
 from s2s.verify import VerificationError, verify
+from s2s.verify.arguments import sizes_of_names
 
 
 def loss(w, x, scale=2.0):
@@ -353,3 +354,26 @@ def branching(x: float) -> float:
 def test_branches_that_stay_do_not_excuse_a_wrong_derivative():
     with pytest.raises(VerificationError, match=r"the derivative along .* is .*, not"):
         report(grad(branching), lambda a: a["x"] if a["x"] > 0.0 else -1.0, "x: float")
+
+
+def test_values_that_are_mostly_rounding_decide_nothing() -> None:
+    """Of a wide matrix the last columns are what is left of rounding, made as long as one."""
+
+    def orthogonal(a):
+        q = a.copy()
+        for i in range(a.shape[1]):
+            for j in range(i):
+                q[:, i] -= (q[:, j] @ a[:, i]) * q[:, j]
+            q[:, i] /= np.linalg.norm(q[:, i])
+        return np.sum(q**3)
+
+    found = report(grad(orthogonal), lambda args: grad(orthogonal)(**args), "a: f64[2, 3]")
+    assert found.points == 0
+    assert found.problem.startswith("has too few exact digits")
+
+
+def test_sizes_come_in_both_orders() -> None:
+    types = parse_arguments("a: f64[m, n]")
+    first, second = sizes_of_names(types, {}, 0), sizes_of_names(types, {}, 1)
+    assert first["m"] < first["n"]
+    assert second["m"] > second["n"]
