@@ -124,9 +124,9 @@ class InnerWriter(Writer):
         """Say that the body is complete. After it, the variables of the body may have no value."""
         self.scope.undefined.update(self.own)
 
-    def introduce(self, var: Var, hint: str) -> str:
+    def need(self, var: Var) -> None:
         self.own.add(var)
-        return super().introduce(var, hint)
+        super().need(var)
 
     def hint(self, eqn: JaxprEqn, var: Var) -> str:
         if var in self.result_hints:

@@ -113,7 +113,7 @@ class Loop:
                 self.inner.changed[var] = self.writer.changed[atom]
             else:
                 name = self.scope.names.give(var, self.carry_hint(position), is_dead)
-            self.scope.plan.last_use[var] = self.writer.position
+            self.writer.need(var)
             self.names.append(name)
             if takes_over:
                 self.inner.owned.add(var)

@@ -140,8 +140,12 @@ class Writer:
 
     def introduce(self, var: Var, hint: str) -> str:
         """Name a variable that is no equation's, and is needed while this one is written."""
-        self.scope.plan.last_use[var] = self.position
+        self.need(var)
         return self.scope.names.give(var, identifier(hint), self.was_dead)
+
+    def need(self, var: Var) -> None:
+        """Say that a variable that is no equation's is needed while this one is written."""
+        self.scope.plan.last_use[var] = self.position
 
     def hint(self, eqn: JaxprEqn, var: Var) -> str:
         """What a result would be called if no other variable were."""

@@ -303,3 +303,18 @@ def down_by_a_list(x):
         level = level * x[i] + i
         kept.append(level)
     return np.sum(np.array(kept) ** 2)
+
+
+def insertion_sorted(xs):
+    """
+    >>> insertion_sorted(np.array([0.5, 0.9, 0.2, 0.4]))
+    >>> insertion_sorted(np.array([0.8, 0.1, 0.3, 0.6]))
+    >>> insertion_sorted(np.array([0.7, 0.4]))
+    """
+    ys = xs.copy()
+    for i in range(1, len(ys)):
+        j = i
+        while j > 0 and ys[j - 1] > ys[j]:
+            ys[j - 1], ys[j] = ys[j], ys[j - 1]
+            j -= 1
+    return np.sum(ys**2 * np.arange(len(ys)))
