@@ -245,13 +245,9 @@ class Snapshot(TracedArray):
 def _as_it_is(value: Any, owners: set[int]) -> Any:
     """A value with what is now in the arrays in it that have been changed."""
     leaves, structure = flatten(value)
-    if not any(isinstance(leaf, Tracer) and id(leaf) in owners for leaf in leaves):
-        return value
-    now = [
-        Snapshot(leaf) if isinstance(leaf, TracedArray) and id(leaf) in owners else leaf
-        for leaf in leaves
-    ]
-    return unflatten(structure, now)
+    is_changed = [isinstance(v, TracedArray) and id(elements_of(v)) in owners for v in leaves]
+    now = [Snapshot(v) if c else v for v, c in zip(leaves, is_changed, strict=True)]
+    return value if all(map(operator.is_, now, leaves)) else unflatten(structure, now)
 
 
 def as_left(value: Any, changed: Mapping[int, Tracer], builder: Builder) -> Any:

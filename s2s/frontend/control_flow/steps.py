@@ -25,6 +25,7 @@ from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
     Recording,
+    array_of,
     elements_of,
     like,
     may_be_shared,
@@ -224,8 +225,8 @@ class Steps:
         """Whether an array is known by one name at the end of a step, and not outside of it."""
         holders = [leaf for leaf in leaves if isinstance(leaf, Tracer)]
         same = sum(
-            leaf.variable is end.variable or (isinstance(leaf, View) and leaf.owner is end)
-            for leaf in holders
+            v.variable is end.variable or (_is_view(v) and elements_of(v) is elements_of(end))
+            for v in holders
         )
         shared = [
             var
@@ -235,7 +236,7 @@ class Steps:
         ]
         is_own = end.builder is step.builder and end.variable not in shared
         is_own = is_own and len(self._may_be(end, step)) == 1
-        return same <= 1 and is_own and not isinstance(end, View)
+        return same <= 1 and is_own and not _is_view(end)
 
     def _builder(self) -> Builder:
         builder = Builder(self.source)
@@ -458,6 +459,10 @@ class Steps:
     def _rows(self) -> list[Any]:
         sources = self.items.sources if self.items is not None else ()
         return [source.array for source in sources if isinstance(source, Rows)]
+
+
+def _is_view(leaf: Any) -> bool:
+    return isinstance(array_of(leaf), View)
 
 
 def _promoted(old: Any, start: ShapedArray, end: ShapedArray) -> ShapedArray:

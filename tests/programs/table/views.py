@@ -281,3 +281,17 @@ def bubble(x):
             if y[j] > y[j + 1]:
                 y[j], y[j + 1] = y[j + 1], y[j]
     return y @ np.array([1.0, 2.0, 3.0, 4.0])
+
+
+def rows_written_in_a_loop(a):
+    """
+    >>> rows_written_in_a_loop(np.array([[0.5, 0.2, 0.9], [0.8, 0.1, 0.3], [0.4, 0.6, 0.7]]))
+    >>> rows_written_in_a_loop(np.array([[0.8, 0.1, 0.3], [0.4, 0.6, 0.7], [0.2, 0.5, 0.1]]))
+    >>> rows_written_in_a_loop(np.array([[0.8, 0.1], [0.4, 0.6]]))
+    """
+    b = a.copy()
+    for i in range(1, len(b)):
+        row = b[i]
+        row *= b[i - 1]
+        row[1:] += row[:-1]
+    return np.sum(b**2)

@@ -14,38 +14,33 @@ def rows_in_place_value_and_grad(x, a):
     """Value of `rows_in_place`, and its gradient with respect to all its arguments.
 
     Args:
-        x: float64[4]
-        a: float64[3, 4]
+        x: float64[n], n >= 2
+        a: float64[m, n]
 
     Returns:
         value: float64[]
-        (x_bar, b_bar): float64[4], float64[3, 4]
+        (x_bar, b_bar): float64[n], float64[m, n]
     """
-    if (x.shape, a.shape) != ((4,), (3, 4)):
-        raise ValueError("expected x: f64[4], a: f64[3, 4]")
+    m, n = a.shape
+    if x.shape != (n,) or n < 2:
+        raise ValueError("expected x: f64[n], a: f64[m, n], n >= 2")
     if {x.dtype, a.dtype} != {np.dtype(np.float64)}:
-        raise TypeError("expected x: f64[4], a: f64[3, 4]")
+        raise TypeError("expected x: f64[n], a: f64[m, n], n >= 2")
 
     # updates.py:125: b = a.copy()
     b = a.copy()
-    # updates.py:127: row -= np.mean(row)
-    b[:1] -= np.mean(b[0])
-    row = b[0]
-    # updates.py:128: row[0] = x[0] * row[1]
-    row_1 = row[1]
-    b[0, 0] = x[0] * row_1
-    # updates.py:127: row -= np.mean(row)
-    b[1:2] -= np.mean(b[1])
-    row = b[1]
-    # updates.py:128: row[0] = x[0] * row[1]
-    row_1_1 = row[1]
-    b[1, 0] = x[0] * row_1_1
-    # updates.py:127: row -= np.mean(row)
-    b[2:] -= np.mean(b[2])
-    row = b[2]
-    # updates.py:128: row[0] = x[0] * row[1]
-    row_1_2 = row[1]
-    b[2, 0] = x[0] * row_1_2
+    # updates.py:126: for row in b:
+    converted = float(n)
+    squeezed_steps = np.empty(m)
+    for i in range(m):
+        row = b[i]
+        # updates.py:127: row -= np.mean(row)
+        b[i] -= np.sum(row) / converted
+        row = b[i]
+        # updates.py:128: row[0] = x[0] * row[1]
+        squeezed = row[1]
+        b[i, 0] = x[0] * squeezed
+        squeezed_steps[i] = squeezed
     # updates.py:129: return np.sum(b**2 * x)
     power_b = b**2
     value = np.sum(power_b * x)
@@ -53,35 +48,27 @@ def rows_in_place_value_and_grad(x, a):
     # Backward, from the return value to the arguments.
     # updates.py:129: return np.sum(b**2 * x)
     x_bar = power_b.sum(axis=0)
+    # updates.py:126: for row in b:
     b_bar = 2.0 * x * b
-    # updates.py:128: row[0] = x[0] * row[1]
-    squeezed_bar = b_bar[2, 0]
-    b_bar[2, 0] = 0.0
-    b_bar[2, 1] += x[0] * squeezed_bar
-    # updates.py:127: row -= np.mean(row)
-    total_bar = np.sum(b_bar[2:], axis=1)
-    # updates.py:126: for row in b:
-    b_bar[2:] -= 0.25 * total_bar[0]
-    # updates.py:128: row[0] = x[0] * row[1]
-    squeezed_bar_1 = b_bar[1, 0]
-    b_bar[1, 0] = 0.0
-    sum_bar = squeezed_bar * row_1_2 + squeezed_bar_1 * row_1_1
-    b_bar[1, 1] += x[0] * squeezed_bar_1
-    # updates.py:127: row -= np.mean(row)
-    total_bar = np.sum(b_bar[1:2], axis=1)
-    # updates.py:126: for row in b:
-    b_bar[1:2] -= 0.25 * total_bar[0]
-    # updates.py:128: row[0] = x[0] * row[1]
-    squeezed_bar = b_bar[0, 0]
-    b_bar[0, 0] = 0.0
-    b_bar[0, 1] += x[0] * squeezed_bar
-    x_bar[0] += sum_bar + squeezed_bar * row_1
-    # updates.py:127: row -= np.mean(row)
-    total_bar = np.sum(b_bar[:1], axis=1)
-    # updates.py:126: for row in b:
-    b_bar[:1] -= 0.25 * total_bar[0]
+    converted = float(n)
+    x_bar_1 = np.zeros(n)
+    for i in reversed(range(m)):
+        # updates.py:128: row[0] = x[0] * row[1]
+        row_bar = b_bar[i]
+        row_bar_1 = row_bar.copy()
+        row_bar_1[0] = 0.0
+        squeezed_bar = row_bar[0]
+        b_bar[i] = 0.0
+        row_bar_1[1] += x[0] * squeezed_bar
+        x_bar_1[0] += squeezed_bar * squeezed_steps[i]
+        # updates.py:127: row -= np.mean(row)
+        b_bar[i] += row_bar_1
+        total_bar = np.sum(b_bar[i])
+        # updates.py:126: for row in b:
+        b_bar[i] -= total_bar / converted
+    x_bar += x_bar_1
 
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 0204918cb87e5202
+# s2s digest: 2ade426411db838e
