@@ -114,3 +114,11 @@ def swapped_in_a_loop(x, a, s, k):
             u, v = v, u
         u[i % 4] += s
     return np.sum(u * x) + np.sum(v * v)
+
+
+def branch_of_no_statement(x, a, s, k):
+    if k % 2 == 0:
+        s = s * 1.0
+    elif x[0] > 0.0:
+        s = x.max()
+    return np.sum(np.sin(a)) + x @ x + s

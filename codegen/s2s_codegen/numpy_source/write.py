@@ -79,6 +79,7 @@ class Writer:
     def write(self) -> list[Statement]:
         """The statements that compute the results."""
         previous: Placed | None = None
+        above = self.line_above
         taken = 0
         for position, placed in enumerate(self.scope.plan.statements):
             self.position = position
@@ -87,11 +88,13 @@ class Writer:
                 enters = False  # The loop is backward as a whole.
             if enters and previous is not None:
                 self.statements += [BLANK, Comment(BACKWARD)]
-            above = previous.line if previous is not None else self.line_above
             if not self.left_out.isdisjoint(placed.eqn.outvars):
                 continue
+            comment: Comment | None = None
             if placed.line is not None and (enters or placed.line != above):
-                self.statements.append(Comment(line_comment(placed.line)))
+                comment = Comment(line_comment(placed.line))
+                self.statements.append(comment)
+            before, above = above, placed.line
             self.current_line = placed.line
             previous = placed
             count = self.scope.plan.taken_apart.get(position)
@@ -99,6 +102,10 @@ class Writer:
                 taken = position + count
             if position >= taken:
                 write(placed.eqn.primitive, placed.eqn, self)
+            if comment is not None and self.statements[-1] is comment:
+                # The result has its name already.
+                self.statements.pop()
+                above = None if enters else before
         return self.statements
 
     def _take_apart(self, position: int, count: int) -> bool:
