@@ -122,3 +122,16 @@ def branch_of_no_statement(x, a, s, k):
     elif x[0] > 0.0:
         s = x.max()
     return np.sum(np.sin(a)) + x @ x + s
+
+
+def number_of_steps_read_by_a_range(x, a, s, k):
+    y = x.copy()
+    t = 0.5
+    for _ in range(len(a)):
+        for i in range(1, 4):
+            y[i] *= s
+            n = 0
+            while n < 4:
+                n += 1
+                t = y[3] * 0.5
+    return y @ y + t * s + np.sum(np.sin(a))

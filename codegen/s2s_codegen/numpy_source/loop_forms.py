@@ -20,6 +20,7 @@ from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.ir.dims import Size, same_size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from s2s.passes.bound_dimensions import reads_of
 from s2s.primitives.core import BroadcastInDim, Reshape
 from s2s.primitives.creation import DimAsValue, Iota
 from s2s.primitives.joining import Concatenate, Stack
@@ -67,6 +68,7 @@ def with_written_loops(jaxpr: Jaxpr) -> Jaxpr:
 def _alive(eqns: list[JaxprEqn], outvars: object, maybe_dead: set[Var]) -> list[JaxprEqn]:
     """The equations without those of `maybe_dead` variables that nothing reads any more."""
     read: set[object] = set(outvars)  # type: ignore[call-overload]
+    reads = reads_of(eqns)
     kept: list[JaxprEqn] = []
     for eqn in reversed(eqns):
         superfluous = not isinstance(eqn.primitive, WrittenLoop) and (
@@ -74,7 +76,7 @@ def _alive(eqns: list[JaxprEqn], outvars: object, maybe_dead: set[Var]) -> list[
         )
         if not superfluous:
             kept.append(eqn)
-            read.update(eqn.invars)
+            read.update(reads(eqn))
     kept.reverse()
     return kept
 
