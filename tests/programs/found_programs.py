@@ -135,3 +135,15 @@ def number_of_steps_read_by_a_range(x, a, s, k):
                 n += 1
                 t = y[3] * 0.5
     return y @ y + t * s + np.sum(np.sin(a))
+
+
+def either_array_read_where_one_is_changed(x, a, s, k):
+    y = 0.5 * x
+    np.copyto(x, y)
+    if s > 0.0:
+        x[0] += s
+        for row in a:
+            return row @ x
+    y[1] -= s
+    a[0] = y
+    return np.sum(np.sin(a)) + a[2] @ x

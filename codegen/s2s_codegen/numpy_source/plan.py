@@ -63,10 +63,11 @@ class Plan:
         """The variable whose array `var` is or is a view of."""
         return self.storage.get(var, var)
 
-    shared: dict[Var, list[tuple[int, int]]] = field(
-        default_factory=dict[Var, list[tuple[int, int]]]
+    shared: dict[Var, list[tuple[int, int, Var]]] = field(
+        default_factory=dict[Var, list[tuple[int, int, Var]]]
     )
-    """The statements whose results may be a variable's array, and until when they are needed."""
+    """The statements whose results may be a variable's array, until when they are needed, and the
+    roots of these results."""
 
     def needed_until(self, var: Var, but_for: int | None = None) -> int:
         """The last statement that may read the array of a variable, under whatever name.
@@ -74,20 +75,37 @@ class Plan:
         The results of the statement `but_for` do not count.
         """
         root = self.root(var)
-        others = [until for position, until in self.shared.get(root, ()) if position != but_for]
+        others = [until for position, until, _ in self.shared.get(root, ()) if position != but_for]
         return max([self.storage_last_use.get(root, -1), *others])
 
     def reads(self, atoms: Sequence[Atom], var: Var) -> bool:
         """Whether the expressions of some operands mention `var`, or a view of it."""
+        return self._mention(atoms, {var})
+
+    def may_read(self, atoms: Sequence[Atom], var: Var) -> bool:
+        """Whether the expressions of some operands mention what may be the array of `var`."""
+        return self._mention(atoms, self._alike(var))
+
+    def _mention(self, atoms: Sequence[Atom], roots: set[Var]) -> bool:
         pending = _variables(atoms)
         while pending:
             read = pending.pop()
-            if self.root(read) is var:
+            if self.root(read) in roots:
                 return True
             definition = self.inlined.get(read)
             if definition is not None:
                 pending.extend(_variables(definition.invars))
         return False
+
+    def _alike(self, var: Var) -> set[Var]:
+        """A root, and those whose arrays may be the one of it."""
+        found, pending = {var}, [var]
+        while pending:
+            for _, _, result in self.shared.get(pending.pop(), ()):
+                if result not in found:
+                    found.add(result)
+                    pending.append(result)
+        return found
 
 
 def plan(jaxpr: Jaxpr, placed: Sequence[Placed], own: Iterable[Var] = ()) -> Plan:
@@ -377,4 +395,6 @@ def _find_storage(placed: Sequence[Placed], made: Plan) -> None:
             for var, shared in zip(p.eqn.outvars, shared_operands(p.eqn), strict=True):
                 until = made.needed_until(var) if var.aval.shape else -1
                 for operand in shared:
-                    made.shared.setdefault(made.root(operand), []).append((position, until))
+                    made.shared.setdefault(made.root(operand), []).append(
+                        (position, until, made.root(var))
+                    )

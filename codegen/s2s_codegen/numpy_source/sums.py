@@ -96,7 +96,7 @@ def _write_sum_with_parts(eqn: JaxprEqn, terms: Sequence[tuple[str, Atom]], writ
     )
     if old is not None:
         # What reads the array is added first; NumPy reads all of it before it writes.
-        reading = [part for part in parts if scope.plan.reads([part[2]], old)]
+        reading = [part for part in parts if scope.plan.may_read([part[2]], old)]
         parts = [*reading, *[part for part in parts if part not in reading]]
         if not _can_add_to(old, [atom for _, atom in whole], parts, scope):
             old = None
@@ -143,7 +143,7 @@ def _can_add_to(
     rest = [*[a for a in whole if a is not old], *[a for *_, a in others]]
     if first.repeats or len(whole) > 1:
         rest.append(atom)
-    return not scope.plan.reads(rest, old)
+    return not scope.plan.may_read(rest, old)
 
 
 def _sum_of_whole(whole: Sequence[tuple[str, Atom]], var: Var, writer: Writer) -> Expression | None:

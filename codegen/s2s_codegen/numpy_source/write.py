@@ -286,7 +286,7 @@ class Writer:
         return (
             self.owns(atom)
             and plan.needed_until(atom, but_for=self.position) <= self.position
-            and not plan.reads(others, plan.root(atom))
+            and not plan.may_read(others, plan.root(atom))
         )
 
     # -- results --------------------------------------------------------------------------------
