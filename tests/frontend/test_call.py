@@ -15,7 +15,7 @@ from s2s.frontend.call import call_user, information, signature_of, trace_call
 from s2s.ir.assumptions import Assumptions, assuming
 from s2s.ir.dims import dimension
 from s2s.ir.jaxpr import ShapedArray
-from s2s.trace import make
+from s2s.trace import evaluate, make
 from tests.frontend.tracing import FLOAT, agrees, f64, refusal, traced
 
 
@@ -172,3 +172,19 @@ def test_arrays_changed_between_uses_are_two_constants() -> None:
 
     found = agrees(function, np.array([0.5, 1.0]))
     assert [var.name for var in found.closed.jaxpr.constvars] == ["table", "table"]
+
+
+def test_a_range_is_as_long_as_its_size_says() -> None:
+    def first_ones(x):
+        found = [x[i] for i in range(len(x) - 3)]
+        return np.sum(x) * len(found)
+
+    def none(x):
+        found = [x[i] for i in range(len(x), 0)]
+        return np.sum(x) + len(found)
+
+    # With fewer elements, Python's range has none, and not n - 3.
+    assert traced(first_ones, f64("n")).minimum == {"n": 3}
+    found = traced(none, f64("n"))
+    assert not found.minimum
+    assert evaluate(found.closed, np.ones(2)) == [2.0]

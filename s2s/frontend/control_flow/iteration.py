@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from s2s.ir.dims import Dim, require_same, same_size
+from s2s.ir.bounds import bounds
+from s2s.ir.dims import Dim, bound_on_one_name, require_at_least, require_same, same_size
 from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
 from s2s.primitives.creation import dim_as_value
@@ -164,10 +165,23 @@ def range_items(*bounds: Any) -> Items:
     first, last = (start, stop) if step > 0 else (stop, start)
     distance = last if type(first) is int and first == 0 else last - first
     length = distance if abs(step) == 1 else (distance + (abs(step) - 1)) // abs(step)
+    return Items(_not_negative(length), [Counter(start, step, stop)], _only)
+
+
+def _not_negative(length: Any) -> Any:
+    """The number of items of a range: none where it ends before it starts. A size that may be
+    negative for small values of its one name is taken not to be, which is checked on entry."""
     if isinstance(length, Tracer):
         zero = 0 if length.aval.weak_type else length.aval.dtype.type(0)
-        length = lax.max(length, zero)
-    return Items(length, [Counter(start, step, stop)], _only)
+        return lax.max(length, zero)
+    if not isinstance(length, Dim):
+        return max(length, 0)
+    _, most = bounds(length)
+    if most is not None and most <= 0:
+        return 0
+    if bound_on_one_name(length) is not None:
+        require_at_least(length, 0, f"{length} >= 0")
+    return length
 
 
 def zip_items(*parts: Any, strict: bool = False) -> Items | None:
