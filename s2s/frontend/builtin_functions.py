@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -38,6 +37,7 @@ from s2s.frontend.dispatch import (
     python_type,
 )
 from s2s.frontend.hooks import set_attribute
+from s2s.frontend.notes import note
 from s2s.frontend.options import choices
 from s2s.frontend.overloads import COMPARISONS, OPERATORS, UNARY, binary, item, overloads, unary
 from s2s.frontend.texts import formatted, is_shown_later, statement
@@ -48,7 +48,7 @@ from s2s.numpy.promotion import operand
 from s2s.numpy.registry import COUNTERPARTS, mistake
 from s2s.numpy.ufuncs import as_python_scalar
 from s2s.primitives.effects import Print
-from s2s.trace import Tracer, bind, builder_in_force, known_value
+from s2s.trace import Tracer, bind, known_value
 
 Function = Callable[..., Any]
 
@@ -378,12 +378,7 @@ def _print(*values: Any, **kwargs: Any) -> None:
         bind(Print(texts, " " if sep is None else sep, "\n" if end is None else end), *operands)
     else:
         what = "print() to a file" if choices().keep_prints else "print()"
-        builder = builder_in_force()
-        source = builder.source if builder is not None else None
-        warnings.warn_explicit(
+        note(
             f"{what} of values that depend on the arguments is left out of the generated function"
-            + ("" if choices().keep_prints else " (--keep-prints keeps it)"),
-            UserWarning,
-            source.file if source is not None else "<traced>",
-            source.line if source is not None else 0,
+            + ("" if choices().keep_prints else " (--keep-prints keeps it)")
         )

@@ -96,7 +96,7 @@ def rebind(value: Any, name: str, old: Callable[[], Any]) -> Any:
 _INSTEAD = {
     "if": "Write np.where(condition, a, b) to choose between two values",
     "while": "Write a loop of a fixed number of steps, as in `for _ in range(20):`",
-    "and": "Write np.logical_and(a, b) or np.logical_or(a, b)",
+    "and": "Behind `and` or `or` there may be no `:=` then: assign in a statement of its own",
     "not": "Write np.logical_not(a)",
     "case": "Put the condition behind `case ... if` into the block, as an `if` with an `else`",
 }

@@ -60,8 +60,8 @@ def about_users_line(error: Exception) -> UserError | None:
             "the function calls itself without end while it is traced. "
             "Whether it stops must not depend on the values of the arguments."
         )
-    elif isinstance(error, NameError) and reason_of(error) is not None:
-        message = f"{reason_of(error)}. Assign it in both, or before."
+    elif isinstance(error, NameError) and (reason := reason_of(error)) is not None:
+        message = reason
     elif isinstance(error, Unlike):
         message = f"this cannot become a loop or branch of the generated function: {error}."
     elif is_users(last) or _is_users_doing(error, last):

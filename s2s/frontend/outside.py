@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from s2s.frontend.library import public_name
+from s2s.frontend.notes import note
 from s2s.numpy.registry import mistake
-from s2s.trace import builder_in_force
 
 Function = Callable[..., Any]
 
@@ -66,15 +66,15 @@ def is_left_out(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         if name in _DOING_WITH_PATHS or (name == "open" and _writes(args, kwargs, 0)):
             _refuse_doing(function)
         if name in _READING_PATHS or name == "open":
-            _note(f"{public_name(function)} {_READS}")
+            note(f"{public_name(function)} {_READS}")
     elif isinstance(owner, io.IOBase) and name in ("write", "writelines"):
         if not isinstance(owner, (io.StringIO, io.BytesIO)):
             _refuse_doing(function)
     elif name in _TELLING and _is_of_logging(owner, module):
-        _note(f"{name}() of a logger is left out of the generated function")
+        note(f"{name}() of a logger is left out of the generated function")
         return True
     elif function is warnings.warn:
-        _note("warnings.warn is left out of the generated function")
+        note("warnings.warn is left out of the generated function")
         return True
     elif function is input:
         raise mistake(
@@ -84,7 +84,7 @@ def is_left_out(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
     elif function is open:
         if _writes(args, kwargs, 1):
             _refuse_doing(function, "open() of a file to write to")
-        _note(f"open() {_READS}")
+        note(f"open() {_READS}")
     elif module in _DOING_MODULES or _is_one_of(function, _DOING_SOMETHING):
         _refuse_doing(function)
     elif _is_one_of(function, _OTHER_AT_EACH_CALL):
@@ -94,9 +94,9 @@ def is_left_out(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
             "an argument."
         )
     elif _is_one_of(function, _READING):
-        _note(f"{public_name(function)} {_READS}")
+        note(f"{public_name(function)} {_READS}")
     elif owner is os.environ or function is os.getenv:
-        _note("the environment is read now: the generated function has what is in it, and does not")
+        note("the environment is read now: the generated function has what is in it, and does not")
     return False
 
 
@@ -124,10 +124,3 @@ def _refuse_doing(function: Any, name: str | None = None) -> None:
         f"{name or public_name(function)} does something outside of the function, which the "
         "generated function would not do. Return the value, and do it where the function is called."
     )
-
-
-def _note(text: str) -> None:
-    builder = builder_in_force()
-    source = builder.source if builder is not None else None
-    file, line = (source.file, source.line) if source is not None else ("<traced>", 0)
-    warnings.warn_explicit(text, UserWarning, file, line)

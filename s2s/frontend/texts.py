@@ -46,17 +46,14 @@ class Text:
     def __str__(self) -> str:
         return "".join(p if isinstance(p, str) else f"{{{p.value!r}}}" for p in self.parts)
 
-    def __eq__(self, other: object) -> bool:
+    def _refuse(self, *_: Any) -> Any:
         raise mistake(_ONLY_SHOWN)
 
-    def __hash__(self) -> int:
-        raise mistake(_ONLY_SHOWN)
-
-    def __getattr__(self, name: str) -> Any:
-        raise mistake(_ONLY_SHOWN)
-
-    def __bool__(self) -> bool:
-        raise mistake(_ONLY_SHOWN)
+    # What Python asks of the class is not asked of `__getattr__`.
+    __getattr__ = __eq__ = __hash__ = __bool__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __contains__ = _refuse
+    __len__ = __iter__ = __getitem__ = __mul__ = __rmul__ = __mod__ = _refuse
+    __float__ = __int__ = __index__ = _refuse
 
 
 _ONLY_SHOWN = (

@@ -19,7 +19,7 @@ from s2s.tree import flatten
 from s2s.verify.arguments import candidates
 from s2s.verify.differences import Undefined
 from s2s.verify.findings import Disagreement, Findings
-from s2s.verify.laws import Run, Values, check, users_value
+from s2s.verify.laws import Run, Values, check, users_values
 from s2s.verify.mutation import check_left, copied
 from s2s.verify.patience import TookTooLong, at_most
 
@@ -147,7 +147,7 @@ def _trouble(fun: Callable[..., Any], args: Values) -> str:
     """Why the user's function is not to be compared at these arguments; empty if it can be."""
     try:
         with at_most(_PATIENCE):
-            value = users_value(fun, args)
+            value, *_ = users_values(fun, args)  # others of a batch may be NaN, but none may raise
     except TookTooLong:
         return _TOO_LONG
     except Undefined as error:

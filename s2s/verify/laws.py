@@ -16,6 +16,7 @@ from s2s.api.batching import Vmap, axis_of_each_leaf
 from s2s.api.derivatives import JvpFunction, ValueAndGrad, VjpFunction
 from s2s.api.jacobians import Jacobian
 from s2s.api.transformed import Argnums, Transformed, signature
+from s2s.errors import UserError
 from s2s.frontend.argument_types.collect import bind
 from s2s.frontend.argument_types.types import type_of_example
 from s2s.ir.dtypes import is_inexact
@@ -45,25 +46,38 @@ def check(fun: Callable[..., Any], run: Run, args: Values, findings: Findings) -
 
 
 def caller(fun: Callable[..., Any]) -> Run:
-    """The function as one of arguments by parameter, which does not write to the arguments."""
+    """The function as one of arguments by parameter, which does not write to the arguments.
+
+    It raises Undefined where the user's function raises anything.
+    """
 
     def run(args: Values) -> Any:
         positional, by_keyword = bind(signature(fun), tree_map(copied_leaf, dict(args)))
-        if isinstance(fun, Transformed):
-            return fun(*positional, **by_keyword)
         try:
             return fun(*positional, **by_keyword)
+        except UserError as error:
+            # A transformed function, called, is one for the values of Python's integers, and may
+            # not exist for some: a sum of no terms is an integer, which has no derivative.
+            raise Undefined(str(error)) from error
         except Exception as error:
+            if isinstance(fun, Transformed):
+                list(users_values(fun, args))  # is Undefined if that is what the user's function is
+                raise
             raise Undefined(f"raises {type(error).__name__}: {error}") from error
 
     return run
 
 
-def users_value(fun: Callable[..., Any], args: Values) -> Any:
-    """The value of the user's function in `fun`, for the first of a batch."""
-    while isinstance(fun, Transformed):
-        args, fun = inner_arguments(fun, args), fun.fun
-    return caller(fun)(args)
+def users_values(fun: Callable[..., Any], args: Values) -> Iterator[Any]:
+    """The values of the user's function in `fun`, for each of a batch."""
+    if not isinstance(fun, Transformed):
+        yield caller(fun)(args)
+    elif isinstance(fun, Vmap):
+        axes = axes_of(fun, args)
+        for index in range(_size_of_batch(axes, args)):
+            yield from users_values(fun.fun, row_of_arguments(axes, args, index))
+    else:
+        yield from users_values(fun.fun, inner_arguments(fun, args))
 
 
 def inner_arguments(fun: Transformed, args: Values) -> Values:
@@ -300,13 +314,7 @@ def _(fun: Vmap, run: Run, inner: Run, args: Values, findings: Findings) -> None
     found = run(args)
     leaves, structure = flatten(found)
     out_axes = axis_of_each_leaf(fun.out_axes, found, "out_axes")
-    size = next(
-        leaf.shape[axis]
-        for name, argument in args.items()
-        for leaf, axis in zip(flatten(argument)[0], axes[name], strict=True)
-        if axis is not None and _is_array(leaf)
-    )
-    for index in range(min(size, 3)):
+    for index in range(min(_size_of_batch(axes, args), 3)):
         ours = [_row(leaf, axis, index) for leaf, axis in zip(leaves, out_axes, strict=True)]
         expected = inner(row_of_arguments(axes, args, index))
         findings.compare_values(f"entry {index} of the batch", unflatten(structure, ours), expected)
@@ -315,6 +323,15 @@ def _(fun: Vmap, run: Run, inner: Run, args: Values, findings: Findings) -> None
 def axes_of(fun: Vmap, args: Values) -> dict[str, list[int | None]]:
     """The mapped axis of each leaf of the arguments of a vmap."""
     return fun.axes_of_parameters({name: type_of_example(value) for name, value in args.items()})
+
+
+def _size_of_batch(axes: Mapping[str, Sequence[int | None]], args: Values) -> int:
+    return next(
+        leaf.shape[axis]
+        for name, argument in args.items()
+        for leaf, axis in zip(flatten(argument)[0], axes[name], strict=True)
+        if axis is not None and _is_array(leaf)
+    )
 
 
 def row_of_arguments(

@@ -285,6 +285,46 @@ def test_entries_of_a_batch_outside_of_the_domain_must_be_so_in_both():
         report(vmap(root), lambda a: np.nan_to_num(np.sqrt(a["x"])), types)
 
 
+def test_a_batch_is_drawn_from_where_the_function_is_defined_in_every_entry():
+    def half(x):
+        assert x > 0.0
+        return x / 2.0
+
+    def halves(args):
+        assert np.all(args["x"] > 0.0)
+        return args["x"] / 2.0
+
+    assert report(vmap(half), halves, "x: f64[n]").points == 2
+    with pytest.raises(VerificationError, match="raises AssertionError"):
+        report(vmap(half), lambda a: halves({"x": a["x"] - 0.6}), "x: f64[n]")
+
+
+def test_differences_of_a_derivative_stop_where_the_function_raises():
+    def picky(x):
+        if x.sum() > 0.0 and abs(x.sum() - x.sum().round(1)) > 1e-13:
+            raise RuntimeError("did not converge")
+        return (x**3).sum()
+
+    tenths = {"x": np.array([0.1, 0.2])}
+    types = parse_arguments("x: f64[2]")
+    found = verify(hessian(picky), lambda a: np.diag(6.0 * a["x"]), types, {}, tenths)
+    assert found.points > 0
+
+
+def test_a_derivative_that_does_not_exist_for_some_integers_is_verified_at_others():
+    def total(x: float, n: int):
+        found = 0
+        for k in range(n):
+            found += k * x + x
+        return found
+
+    of_each = vmap(grad(total), in_axes=(0, None))
+    types = "x: f64[b], n: int"
+    assert report(of_each, lambda a: a["x"] * 0 + sum(range(a["n"] + 1)), types).points > 0
+    with pytest.raises(VerificationError, match="of the batch is"):
+        report(of_each, lambda a: a["x"] * 0 + a["n"] + 0.5, types)
+
+
 def test_a_loop_that_does_not_end_at_random_arguments_is_given_up(monkeypatch):
     monkeypatch.setattr("s2s.verify._PATIENCE", 0.05)
 

@@ -140,7 +140,7 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
         if all(value is before[key] for value in values) and set(map(id, at_breaks)) <= _NOTHING:
             continue
         if isinstance(slot, Variable) and slot.name in own:
-            unusable(slot, "has a value in a branch only", arms[0].line)
+            unusable(slot, "has a value in a branch only", arms[0].line, _IN_BOTH)
             continue
         if not (isinstance(slot, Contents) and isinstance(slot.owner, Tracer)):
             values = [
@@ -161,7 +161,7 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
                     names.update(dict.fromkeys(range(start, len(merging.outputs)), slot.name))
             missing = next(arm for arm, value in zip(arms, values, strict=True) if value is MISSING)
             side = "true" if missing is arms[0] else "false"
-            unusable(slot, f"is not assigned where the condition is {side}", arms[0].line)
+            unusable(slot, f"is not assigned where the condition is {side}", arms[0].line, _IN_BOTH)
             continue
         try:
             found[key] = _merged_values(values, arms, merging)
@@ -172,7 +172,7 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
                         cast("list[Any]", slot.owner), values, slots.values(), arms[0].line
                     ) from None
                 raise _differs(slot.name, error, arms[0].line) from None
-            unusable(slot, f"depends on the branch: {error}", arms[0].line)
+            unusable(slot, f"depends on the branch: {error}", arms[0].line, _OF_ONE_TYPE)
             continue
         for number in range(start, len(merging.outputs)):
             if isinstance(slot, Contents) and isinstance(slot.owner, Tracer):
@@ -221,10 +221,13 @@ def _value_at_break(arm: Arm, key: int, before: Any) -> Any:
 _NOTHING = {id(ABSENT), id(MISSING)}
 
 
+_IN_BOTH = "Assign it in both branches, or before"
+_OF_ONE_TYPE = "Give it one type and structure in both branches"
+
+
 def _differs(name: str, error: Exception, line: Source | None) -> UserError:
     return UserError(
-        f"{name} depends on the branch that is taken: {error}. "
-        "Give it one type and structure in both branches.",
+        f"{name} depends on the branch that is taken: {error}. {_OF_ONE_TYPE}.",
         line,
     )
 

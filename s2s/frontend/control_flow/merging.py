@@ -130,6 +130,8 @@ class Merging:
                     continue
             if not all(map(is_numeric, column)):
                 kinds: list[type] = [type(leaf) for leaf in column]
+                if all(callable(leaf) and hasattr(leaf, "__name__") for leaf in column):
+                    raise Unlike("it is one function or another: call it in the branches")
                 if kinds[0] is kinds[-1] and kinds[0] not in (str, bytes):
                     raise Unlike(
                         f"it is one {kinds[0].__name__} or another, of which s2s makes one only if "

@@ -10,13 +10,13 @@ what they always do; at the branch they become an equation, and it goes on with 
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Generator
 from typing import Any, cast
 
 from s2s.errors import UserError
 from s2s.frontend.control_flow.growing import Wider
 from s2s.frontend.control_flow.merging import Unlike
+from s2s.frontend.notes import note
 from s2s.frontend.texts import statement
 from s2s.ir.dims import UndecidedDimension
 from s2s.numpy.registry import mistake
@@ -92,13 +92,8 @@ def _keep(error: Exception) -> None:
     if kind not in _NAMES:
         own, kind = kind.__name__, next(base for base in kind.__mro__ if base in _NAMES)
         texts = (escaped(own) + (f": {texts[0]}" if texts else ""), *texts[1:])
-        builder = builder_in_force()
-        source = builder.source if builder is not None else None
-        warnings.warn_explicit(
+        note(
             f"the generated function raises {kind.__name__} in place of {own}, which it does not "
-            "have",
-            UserWarning,
-            source.file if source is not None else "<traced>",
-            source.line if source is not None else 0,
+            "have"
         )
     bind(Raise(_NAMES[kind], texts), *operands)

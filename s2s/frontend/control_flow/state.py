@@ -395,8 +395,9 @@ def reason_of(error: NameError) -> str | None:
     return reasons.get(quoted[1]) if len(quoted) > 2 else None
 
 
-def unusable(slot: Slot, reason: str, line: Source | None) -> None:
-    """Leave a variable without a value; where it is used, the error gives the reason."""
+def unusable(slot: Slot, reason: str, line: Source | None, instead: str) -> None:
+    """Leave a variable without a value; where it is used, the error gives the reason and what to
+    do instead."""
     where = "" if line is None else f" (line {line.line}: `{line.text}`)"
-    reasons[slot.name] = f"`{slot.name}` {reason}{where}"
+    reasons[slot.name] = f"`{slot.name}` {reason}{where}. {instead}."
     slot.write(MISSING)

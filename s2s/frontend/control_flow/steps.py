@@ -155,6 +155,8 @@ class Steps:
             except NameError as error:
                 if error.name in self.dropped:
                     raise Unlike(self.dropped[error.name]) from None
+                if error.name in {self.recording.slots[key].name for key in self.fresh}:
+                    raise Unlike(f"`{error.name}` has no value in its first step") from None
                 raise
             except Wider as wider:
                 self.widen(wider)

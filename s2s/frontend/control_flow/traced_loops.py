@@ -45,6 +45,8 @@ from s2s.primitives.logic import Not
 from s2s.trace import Builder, Tracer, appending_to, bind, builder_in_force, named, tracer_of
 from s2s.tree import flatten
 
+_BEFORE = "Assign it before the loop"
+
 
 class Loop(Steps):
     """A loop that is bound once its steps are settled."""
@@ -116,22 +118,21 @@ class Loop(Steps):
                 if self._is_own(slot):
                     for _ in carried.numbers:
                         next(given)
-                    unusable(slot, "has a value in the steps of a loop only", self.source)
+                    unusable(slot, "has a value in the steps of a loop only", self.source, _BEFORE)
                     continue
                 ends = self._ends(carried, step.after.get(key, step.start.get(key)))
                 found = [like(next(given), end) for end in ends]
                 if key in left and outcome is not None:
                     assigned[key] = slot, carried.filled(found)
-                    unusable(slot, "is assigned only before a `break`", self.source)
+                    unusable(slot, "is assigned only before a `break`", self.source, _BEFORE)
                     continue
                 if group is fresh and not runs:
-                    reason = (
-                        "is assigned only in the loop, which may make no step; assign it before"
-                    )
+                    reason, instead = "is assigned only in the loop", _BEFORE
                     before = self.recording.before[key]
                     if before is not MISSING and not isinstance(slot, Contents):
-                        reason = "changes its type in the loop, which may make no step"
-                    unusable(slot, reason, self.source)
+                        reason = "changes its type in the loop"
+                        instead = "Give it a value of the later type before the loop"
+                    unusable(slot, f"{reason}, which may make no step", self.source, instead)
                     continue
                 if len(found) == 1 and not self._is_array(key):
                     named(found[0], slot.name)
@@ -144,7 +145,9 @@ class Loop(Steps):
                     is_own = group is fresh or key in self.sole_arrays or runs
                     self._mark_shared(slot.name, found, ends, [] if is_own else old, step)
         for key in self.fresh - set(fresh):
-            unusable(self.recording.slots[key], "is not assigned in each step", self.source)
+            unusable(
+                self.recording.slots[key], "is not assigned in each step", self.source, _BEFORE
+            )
         return None if outcome is None else replace(outcome, assigned=assigned)
 
     def _mark_shared(

@@ -1,5 +1,7 @@
 """What no transformation can be made of: each is refused with its line and a way out."""
 
+import math
+
 import numpy as np
 
 HISTORY = []
@@ -204,3 +206,38 @@ def found_or_not(xs):
             found = x
             break
     return found * found
+
+
+def length_of_a_text(x: float) -> float:
+    """
+    >>> length_of_a_text(0.3)
+    """
+    return x * len(f"{x:.2f}")
+
+
+def one_function_or_another(x: float) -> float:
+    """
+    >>> one_function_or_another(0.3)
+    """
+    f = math.sin if x > 0.0 else math.cos
+    return f(x)
+
+
+def assigned_behind_and(x: float) -> float:
+    """
+    >>> assigned_behind_and(0.3)
+    """
+    steps = 0
+    while x < 5.0 and (steps := steps + 1) < 10:
+        x = x * 1.5
+    return x * steps
+
+
+def assigned_only_in_a_loop(xs, n: int):
+    """
+    >>> assigned_only_in_a_loop(np.array([0.3, 0.5]), 2)
+    """
+    for i in range(n):
+        if xs[i] > 0.4:
+            break
+    return xs[i]

@@ -305,3 +305,18 @@ def penalised(theta, t, y):
         if p < 0.0:
             loss = loss + 10.0 * p**2
     return loss
+
+
+def assigned_in_the_first_step(xs):
+    """
+    >>> assigned_in_the_first_step(np.array([0.3, -0.2, 0.5, 1.4, 0.1, 0.7]))
+    >>> assigned_in_the_first_step(np.array([-0.3, -0.2, -0.5, 1.4, 0.2, 0.1]))
+    """
+    for k, x in enumerate(xs):
+        if k == 0:
+            previous = x
+            total = 0.5 * x
+        else:
+            total = total + (x - previous) ** 2
+            previous = x if x > previous else previous
+    return total * previous
