@@ -16,6 +16,7 @@ from s2s.frontend.control_flow.merging import Unlike, as_result, is_numeric, joi
 from s2s.frontend.dispatch import call, is_traced_inside
 from s2s.frontend.own_arrays import made
 from s2s.frontend.users_functions import is_users_function, users_method
+from s2s.ir.dtypes import BOOL, INT64
 from s2s.ir.jaxpr import ShapedArray
 from s2s.numpy.indexing import getitem
 from s2s.numpy.joining import stacked
@@ -144,6 +145,8 @@ def item(container: Any, index: Any) -> Any:
 
 def _chosen_item(items: Sequence[Any], index: Tracer) -> Any:
     """The item of a list, all of them numbers or arrays of one type, at an index that is traced."""
+    if index.aval.dtype == BOOL:  # a number in Python, but a mask in NumPy
+        index = convert_element_type(index, INT64, weak_type=True)
     try:
         if not all(map(is_numeric, items)):
             raise Unlike("not all of them are numbers or arrays")

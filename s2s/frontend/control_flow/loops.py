@@ -263,7 +263,7 @@ def _while(test: Callable[[], Any], body: Block, names: Sequence[str], own: Sequ
         builder.source = source
         endless = not isinstance(found, Tracer) and _is_endless(test)
         try:
-            return Loop(body, names, own, test=None if endless else test).run()
+            return Loop(body, names, own, None, None if endless else test, found is True).run()
         except Exception as error:
             start.undo()
             builder.source = source

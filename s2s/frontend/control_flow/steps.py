@@ -108,6 +108,7 @@ class Steps:
         own: Sequence[str] = (),
         items: Items | None = None,
         test: Callable[[], Any] | None = None,
+        begins: bool = False,
     ) -> None:
         outer = builder_in_force()
         assert outer is not None
@@ -118,6 +119,8 @@ class Steps:
         """The variables that only the steps mention."""
         self.items: Items | None = items
         self.test = test
+        self.begins = begins
+        """Whether the test is known to hold at first."""
         functions = [body, *([test] if test is not None else [])]
         self.recording = Recording((*functions, *(items.functions if items is not None else ())))
         self.carried: dict[int, Carried] = {}

@@ -197,7 +197,7 @@ class Loop(Steps):
 
     def _runs_at_least_once(self, jumps: dict[str, Any]) -> bool:
         if self.test is not None:
-            return False
+            return self.begins
         length = self._length()
         if length is None:
             return True  # while True

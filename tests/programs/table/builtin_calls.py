@@ -234,3 +234,11 @@ def greatest_of_few(xs, y: float) -> float:
     """
     greatest = max((x * x for x in xs if x > 0.0), default=y)
     return greatest + min([], default=y) * min([y, 2.0], default=1.0)
+
+
+def chosen_by_a_comparison(x: float, y: float) -> float:
+    """
+    >>> chosen_by_a_comparison(0.4, 0.3)
+    >>> chosen_by_a_comparison(-0.4, 0.3)
+    """
+    return [x * y, x - y][x > 0.0] + (x, y)[int(y > x)] ** 2

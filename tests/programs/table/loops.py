@@ -320,3 +320,17 @@ def assigned_in_the_first_step(xs):
             total = total + (x - previous) ** 2
             previous = x if x > previous else previous
     return total * previous
+
+
+def until_it_is_done(x: float) -> float:
+    """
+    >>> until_it_is_done(0.4)
+    >>> until_it_is_done(3.3)
+    """
+    done = False
+    steps = 0
+    while not done:
+        y = math.sin(x) + 0.5 * x
+        done = abs(y - x) < 0.01 or steps > 20
+        x, steps = y, steps + 1
+    return y * steps
