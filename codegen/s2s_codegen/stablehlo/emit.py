@@ -34,6 +34,7 @@ from s2s.trace import make
 from s2s_codegen.stablehlo.histories import in_windows
 from s2s_codegen.stablehlo.mesh import Sharding, attribute_of
 from s2s_codegen.stablehlo.names import Arguments, sizes_needed
+from s2s_codegen.stablehlo.products import products_apart
 from s2s_codegen.stablehlo.text import dense, function_type, location, string, tensor_type
 
 INT32: DType = np.dtype(np.int32)
@@ -349,7 +350,7 @@ def emit_module(
     emitter = Emitter(module)
     parameters = _parameters(closed)
     bind_sizes(emitter, parameters, arguments or _unnamed(closed, name))
-    finished = in_windows(closed)
+    finished = products_apart(in_windows(closed))
     visibility = "public" if entry == "main" else "private"
     module.names.add(entry)
     module.functions.append(
