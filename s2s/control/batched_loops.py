@@ -8,7 +8,9 @@ body are masked by `guarded`, its results by a choice between new and old.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from s2s.control.bodies import Flags
 from s2s.control.higher_order import HigherOrder, has_effects, per_jaxpr
 from s2s.ir.dims import Size
 from s2s.ir.dtypes import BOOL, INT64, is_inexact
@@ -18,6 +20,8 @@ from s2s.primitive import Value
 from s2s.primitives.core import broadcast_in_dim, full
 from s2s.primitives.creation import iota
 from s2s.primitives.identity import stop_gradient
+from s2s.primitives.index_layout import GatherScatterMode
+from s2s.primitives.indexing import Gather, Scatter
 from s2s.primitives.logic import lt, select_n
 from s2s.trace import aval, copy_equation, make, walk
 
@@ -34,10 +38,11 @@ def guarded(live: Value, value: Value) -> Value:
 
 
 @per_jaxpr
-def masked_body(body: ClosedJaxpr, num_consts: int, num_carry: int) -> ClosedJaxpr:
+def masked_body(body: ClosedJaxpr, num_consts: int, num_carry: int, batched: Flags) -> ClosedJaxpr:
     """(consts, carry, xs -> carry, ys)  ->  (consts, carry, live, xs -> carry, ys)
 
-    A step that is not live leaves the carry as it is, and its ys are zero.
+    A step that is not live leaves the carry as it is, and its ys are zero. `batched` says which
+    inputs are of the examples.
     """
     avals = list(body.in_avals)
     names = [var.name for var in body.jaxpr.invars]
@@ -49,7 +54,8 @@ def masked_body(body: ClosedJaxpr, num_consts: int, num_carry: int) -> ClosedJax
         operands = list(args)
         live = operands.pop(position)
         carry = operands[num_consts:position]
-        results = inline_if(live, body, [guarded(live, operand) for operand in operands])
+        guards = [guarded(live, operand) for operand in operands]
+        results = inline_if(live, body, guards, batched)
         ys = results[num_carry:]
         return [
             *[select_n(live, old, new) for old, new in zip(carry, results, strict=False)],
@@ -66,12 +72,16 @@ def live_steps(steps: Value, length: Size) -> Value:
     return lt(number, broadcast_in_dim(steps, shape, (1,)))
 
 
-def inline_if(live: Value, closed: ClosedJaxpr, args: Sequence[Value]) -> list[Value]:
+def inline_if(
+    live: Value, closed: ClosedJaxpr, args: Sequence[Value], batched: Flags
+) -> list[Value]:
     """The results of a jaxpr, of which only those for a true `live` matter.
 
     Loops of unknown length in it do not run where `live` is false: they might never end there. Nor
-    is anything raised or printed there.
+    is anything raised or printed there, and indices that are the examples' own are 0: they might be
+    outside of the array. `batched` says which inputs are the examples' own.
     """
+    own = _own(closed, batched)
 
     from s2s.control.cond import effect_if  # which is written on this module
 
@@ -79,8 +89,13 @@ def inline_if(live: Value, closed: ClosedJaxpr, args: Sequence[Value]) -> list[V
         if not isinstance(eqn.primitive, HigherOrder):
             if eqn.primitive.has_effect:
                 return effect_if(live, eqn.primitive, operands)
-            return copy_equation(eqn, operands)
-        results = eqn.primitive.bind_if_live(live, operands)
+            indices = _own_indices(eqn, own)
+            return copy_equation(
+                eqn,
+                [_zero_unless(live, x) if k in indices else x for k, x in enumerate(operands)],
+            )
+        flags = tuple(isinstance(atom, Var) and atom in own for atom in eqn.invars)
+        results = eqn.primitive.bind_if_live(live, operands, flags)
         if results is None:
             return copy_equation(eqn, operands)
         hand_on_names(results, eqn.outvars)
@@ -89,18 +104,56 @@ def inline_if(live: Value, closed: ClosedJaxpr, args: Sequence[Value]) -> list[V
     return walk(closed, args, step)
 
 
+def _own(closed: ClosedJaxpr, batched: Flags) -> set[Any]:
+    """The variables that depend on the inputs that are the examples' own."""
+    own: set[Any] = {var for var, on in zip(closed.jaxpr.invars, batched, strict=True) if on}
+    for eqn in closed.eqns:
+        if any(isinstance(atom, Var) and atom in own for atom in eqn.invars):
+            own.update(eqn.outvars)
+    return own
+
+
+def _own_indices(eqn: JaxprEqn, own: set[Any]) -> list[int]:
+    """The places of the operands that are indices of the examples' own, which may be anywhere."""
+    primitive = eqn.primitive
+    if not isinstance(primitive, (Gather, Scatter)):
+        return []
+    if primitive.mode is not GatherScatterMode.NUMPY:
+        return []
+    end = len(eqn.invars) - isinstance(primitive, Scatter)
+    return [k for k in range(1, end) if isinstance(eqn.invars[k], Var) and eqn.invars[k] in own]
+
+
+def _zero_unless(live: Value, index: Value) -> Value:
+    shape, dtype = aval(index).shape, aval(index).dtype
+    return select_n(live, full(shape, 0, dtype), index)
+
+
 @per_jaxpr
-def body_if_live(closed: ClosedJaxpr) -> ClosedJaxpr | None:
+def body_if_live(closed: ClosedJaxpr, batched: Flags) -> ClosedJaxpr | None:
     """(xs -> ys)  ->  (live, xs -> ys), as `inline_if` has it; None if that makes no difference"""
-    if not (has_effects(closed) or _has_unknown_loop(closed)):
+    if not (has_effects(closed) or _has_unknown_loop(closed) or _has_own_indices(closed, batched)):
         return None
     live = Var(ShapedArray((), BOOL), "live")
     inputs = [live, *closed.jaxpr.invars]
 
     def fun(live: Value, *xs: Value) -> list[Value]:
-        return inline_if(live, closed, xs)
+        return inline_if(live, closed, xs, batched)
 
     return make(fun, [var.aval for var in inputs], [var.name for var in inputs])
+
+
+@per_jaxpr
+def _has_own_indices(closed: ClosedJaxpr, batched: Flags) -> bool:
+    own = _own(closed, batched)
+    return any(
+        _own_indices(eqn, own)
+        or any(
+            _has_own_indices(body, (True,) * len(body.in_avals)) for body in eqn.primitive.jaxprs
+        )
+        for eqn in closed.eqns
+        if any(isinstance(atom, Var) and atom in own for atom in eqn.invars)
+    )
 
 
 @per_jaxpr

@@ -123,8 +123,10 @@ class Call(HigherOrder):
         body, out_on = vmap_of(self.jaxpr, size, batched, (False,) * len(self.jaxpr.out_avals))
         return bind(self.made("vmap", body), *in_front), [0 if on else None for on in out_on]
 
-    def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
-        body = body_if_live(self.jaxpr)
+    def bind_if_live(
+        self, live: Value, operands: Sequence[Value], batched: Flags
+    ) -> Sequence[Value] | None:
+        body = body_if_live(self.jaxpr, batched)
         return None if body is None else bind(self.made("", body), live, *operands)
 
     # -- tidying --------------------------------------------------------------------------------

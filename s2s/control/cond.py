@@ -175,7 +175,7 @@ class Cond(HigherOrder):
             self._batch_effects(size, in_front, batched[1:])
             results = []
         elif batched[0]:
-            both, out_on = vmap_of(self._as_choice(), size, batched, out_on)
+            both, out_on = vmap_of(self._as_choice(batched[1:]), size, batched, out_on)
             results = inline(both, *in_front)
         else:
             for branch in self.branches:
@@ -184,7 +184,7 @@ class Cond(HigherOrder):
             results = bind(Cond(tuple(branches)), *in_front)
         return results, [0 if on else None for on in out_on]
 
-    def _as_choice(self) -> ClosedJaxpr:
+    def _as_choice(self, batched: Flags) -> ClosedJaxpr:
         """The same without branching: all branches run, and the result of one is chosen.
 
         What the other branches compute must not reach the derivative: their operands are guarded.
@@ -196,7 +196,7 @@ class Cond(HigherOrder):
             if len(self.branches) == 2:
                 index = taken[1]
             results = [
-                inline_if(live, branch, [guarded(live, operand) for operand in operands])
+                inline_if(live, branch, [guarded(live, x) for x in operands], batched)
                 for live, branch in zip(taken, self.branches, strict=True)
             ]
             return [select_n(index, *cases) for cases in zip(*results, strict=True)]
@@ -231,10 +231,12 @@ class Cond(HigherOrder):
                 bind(Cond((_nothing(inputs), branch)), index, *operands[1:])
         return []
 
-    def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
+    def bind_if_live(
+        self, live: Value, operands: Sequence[Value], batched: Flags
+    ) -> Sequence[Value] | None:
         if not self.branches[0].out_avals:
             return self._effects_if_live(live, operands)
-        bodies = [body_if_live(branch) for branch in self.branches]
+        bodies = [body_if_live(branch, batched[1:]) for branch in self.branches]
         if not any(bodies):
             return None
         branches = tuple(
@@ -392,7 +394,7 @@ def _effects_if_live(closed: ClosedJaxpr) -> ClosedJaxpr:
 
     def step(live: Value, eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
         if isinstance(eqn.primitive, HigherOrder):
-            results = eqn.primitive.bind_if_live(live, operands)
+            results = eqn.primitive.bind_if_live(live, operands, (False,) * len(operands))
             if results is not None:
                 return results
         return copy_equation(eqn, operands)

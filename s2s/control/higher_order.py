@@ -79,8 +79,11 @@ class HigherOrder(Primitive):
             return self
         return dataclasses.replace(cast(Any, self), **fields)
 
-    def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
+    def bind_if_live(
+        self, live: Value, operands: Sequence[Value], batched: tuple[bool, ...]
+    ) -> Sequence[Value] | None:
         """The results, which matter only where `live` is true; None if that makes no difference.
+        `batched` says which operands are the examples' own.
 
         Loops of unknown length do not run where it is false: they might never end there.
         """

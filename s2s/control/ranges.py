@@ -62,7 +62,9 @@ def range_of(
 
 
 @per_jaxpr
-def masked_range(body: ClosedJaxpr, body_nconsts: int, counter: int) -> ClosedJaxpr:
+def masked_range(
+    body: ClosedJaxpr, body_nconsts: int, counter: int, batched: tuple[bool, ...]
+) -> ClosedJaxpr:
     """(body consts, carry -> carry, ys)  ->  (bound, body consts, carry -> carry, ys), which does
     nothing but count once the counter has reached the bound"""
     variables = body.jaxpr.invars
@@ -73,7 +75,7 @@ def masked_range(body: ClosedJaxpr, body_nconsts: int, counter: int) -> ClosedJa
     def fun(*args: Value) -> list[Value]:
         (stop,), consts, carry = split_at(args, 1, body_nconsts)
         live = named(lt(carry[counter], stop), "live")
-        results = inline_if(live, body, [guarded(live, v) for v in (*consts, *carry)])
+        results = inline_if(live, body, [guarded(live, v) for v in (*consts, *carry)], batched)
         after = [select_n(live, old, new) for old, new in zip(carry, results, strict=False)]
         after[counter] = results[counter]
         return [*after, *results[len(carry) :]]

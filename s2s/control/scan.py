@@ -263,13 +263,15 @@ class Scan(HigherOrder):
         xs_on = tuple(dim is not None for dim in xs_dims)
         num_ys = len(self.jaxpr.out_avals) - self.num_carry
         ragged = count_dim not in ([], [None])
-        body = masked_body(self.jaxpr, self.num_consts, self.num_carry) if ragged else self.jaxpr
-        if ragged:
-            xs_on = (True, *xs_on)
+        live_on = (True,) if ragged else ()
 
         def step(carry_on: Flags) -> tuple[ClosedJaxpr, Flags]:
             forced = (*carry_on, *[False] * num_ys)
-            return vmap_of(body, size, (*consts_on, *carry_on, *xs_on), forced)
+            body = self.jaxpr
+            if ragged:
+                flags = (*consts_on, *carry_on, *xs_on)
+                body = masked_body(body, self.num_consts, self.num_carry, flags)
+            return vmap_of(body, size, (*consts_on, *carry_on, *live_on, *xs_on), forced)
 
         carry_on = fixpoint(
             lambda flags: step(flags)[1][: self.num_carry], [dim is not None for dim in carry_dims]
@@ -296,8 +298,12 @@ class Scan(HigherOrder):
         axes += [1 if on else None for on in out_on[self.num_carry :]]
         return bind(scan, *count, *operands), axes
 
-    def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
-        body = body_if_live(self.jaxpr)
+    def bind_if_live(
+        self, live: Value, operands: Sequence[Value], batched: Flags
+    ) -> Sequence[Value] | None:
+        _, consts_on, _, xs_on = self.parts(batched)
+        carry_on = (any(batched),) * self.num_carry
+        body = body_if_live(self.jaxpr, (*consts_on, *carry_on, *xs_on))
         if body is None:
             return None
         count, *rest = self.parts(operands)

@@ -30,6 +30,7 @@ def masked(
     body_nconsts: int,
     cond_nconsts: int,
     recording: bool,
+    batched: tuple[bool, ...],
 ) -> ClosedJaxpr:
     """A body that does nothing once the condition is false.
 
@@ -47,7 +48,8 @@ def masked(
         cond_in, consts_in, (live, *count), carry_in = split_at(
             args, cond_nconsts, body_nconsts, len(state)
         )
-        results = inline_if(live, body, [guarded(live, v) for v in (*consts_in, *carry_in)])
+        guards = [guarded(live, v) for v in (*consts_in, *carry_in)]
+        results = inline_if(live, body, guards, batched)
         after = [
             select_n(live, old, new) for old, new in zip(carry_in, results[:num_carry], strict=True)
         ]

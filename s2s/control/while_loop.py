@@ -314,7 +314,6 @@ class While(HigherOrder):
         self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis], counter: int
     ) -> tuple[Value, Any]:
         """The examples count from one start to different ends."""
-        single = masked_range(self.body_jaxpr, self.body_nconsts, counter)
         _, consts_dims, carry_dims = self.parts(dims)
         consts_on = tuple(dim is not None for dim in consts_dims)
         init_on = tuple(dim is not None for dim in carry_dims)
@@ -323,7 +322,9 @@ class While(HigherOrder):
 
         def step(carry_on: Flags) -> tuple[ClosedJaxpr, Flags]:
             forced = (*carry_on, *[False] * num_ys)
-            return vmap_of(single, size, (True, *consts_on, *carry_on), forced)
+            flags = (*consts_on, *carry_on)
+            single = masked_range(self.body_jaxpr, self.body_nconsts, counter, flags)
+            return vmap_of(single, size, (True, *flags), forced)
 
         carry_on = fixpoint(lambda flags: step(flags)[1][:num_carry], init_on)
         body, out_on = step(carry_on)
@@ -354,9 +355,6 @@ class While(HigherOrder):
     ) -> tuple[Value, Any]:
         """The examples run different numbers of steps: on until all are done."""
         recording = self.steps is not None
-        single = masked(
-            self.body_jaxpr, self.cond_jaxpr, self.body_nconsts, self.cond_nconsts, recording
-        )
         cond_on, consts_on, init_on = (
             tuple(dim is not None for dim in part) for part in self.parts(dims)
         )
@@ -367,6 +365,14 @@ class While(HigherOrder):
 
         def step(carry_on: Flags) -> tuple[ClosedJaxpr, Flags]:
             forced = (*carry_on, *[False] * num_ys)
+            single = masked(
+                self.body_jaxpr,
+                self.cond_jaxpr,
+                self.body_nconsts,
+                self.cond_nconsts,
+                recording,
+                (*consts_on, *carry_on[num_state:]),
+            )
             return vmap_of(single, size, (*consts_flags, *carry_on), forced)
 
         start = (*[True] * num_state, *init_on)
@@ -395,7 +401,9 @@ class While(HigherOrder):
         axes += [1 if on else None for on in out_on[num_carry:]]
         return [*carry_out[1:], *stacked], axes
 
-    def bind_if_live(self, live: Value, operands: Sequence[Value]) -> Sequence[Value] | None:
+    def bind_if_live(
+        self, live: Value, operands: Sequence[Value], batched: Flags
+    ) -> Sequence[Value] | None:
         loop = dataclasses.replace(
             self, cond_jaxpr=and_live(self.cond_jaxpr), cond_nconsts=self.cond_nconsts + 1
         )

@@ -309,3 +309,33 @@ def water_level(heights):
             water += right - heights[j]
             j -= 1
     return water
+
+
+def index_within_bounds(xs, t: float):
+    """
+    >>> index_within_bounds(np.array([0.3, 1.2, 0.5]), 1.2)
+    >>> index_within_bounds(np.array([0.3, -0.2, 0.5]), 7.7)
+    >>> index_within_bounds(np.array([0.3, -0.2, 0.5]), 1.6)
+    """
+    ys = xs * 2.0
+    i = int(t)
+    if i < len(xs):
+        ys[i] = t * xs[i]
+        for x in xs:
+            ys[i] += x * xs[i]
+    if i < len(xs) and xs[i] > 0.0:
+        return ys @ ys * xs[i]
+    return ys @ ys - t
+
+
+def steps_of_one_or_two(xs):
+    """
+    >>> steps_of_one_or_two(np.array([0.3, 1.2, 0.5, 0.1, -0.6]))
+    >>> steps_of_one_or_two(np.array([0.3, -0.2, 0.5, 0.1, 0.6]))
+    """
+    i, total = 0, 0.0
+    while i < len(xs):
+        x = xs[i]
+        total += x * x * i
+        i += 2 if x < 0.0 else 1
+    return total
