@@ -147,3 +147,14 @@ def either_array_read_where_one_is_changed(x, a, s, k):
     y[1] -= s
     a[0] = y
     return np.sum(np.sin(a)) + a[2] @ x
+
+
+def same_array_where_a_branch_in_a_branch_decides(x, a, s, k):
+    y = 0.5 * x
+    if s < 5.0:
+        if k > 2:
+            x[:] = y
+    else:
+        y = 3.0 * x
+    y[-2:] += s
+    return np.sum(np.sin(a)) + x @ y + x @ x

@@ -11,7 +11,7 @@ from s2s.primitives.creation import Empty
 from s2s_codegen.numpy_source.blocks import InnerWriter, assignments, outer_expression
 from s2s_codegen.numpy_source.effects import as_assertion
 from s2s_codegen.numpy_source.expression import Expression
-from s2s_codegen.numpy_source.sharing import is_changed_in_place
+from s2s_codegen.numpy_source.sharing import is_changed_in_place, origins
 from s2s_codegen.numpy_source.statements import Block, Comment, Line, Statement
 from s2s_codegen.numpy_source.write import Writer, identifier, write
 
@@ -144,6 +144,8 @@ def _kept_arrays(
 
 def _own_results(outs: Sequence[Atom], inner: InnerWriter) -> set[int]:
     """The positions of the results whose arrays nothing else refers to."""
+    arrays = origins(inner.jaxpr)
+    alike = [frozenset[Var]() if isinstance(out, Literal) else arrays[out] for out in outs]
     roots = [out if isinstance(out, Literal) else inner.scope.plan.root(out) for out in outs]
     return {
         position
@@ -151,6 +153,8 @@ def _own_results(outs: Sequence[Atom], inner: InnerWriter) -> set[int]:
         if inner.owns(out)
         and "np.broadcast_to(" not in inner.scope.whole(out).text
         and sum(other is root for other in roots) == 1
+        # Another result may be the same array where a branch or a loop in this one decides so.
+        and sum(not other.isdisjoint(alike[position]) for other in alike) <= 1
     }
 
 
