@@ -5,14 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ExpectedFiles
-from tests.programs.checks import TABLE, Program, check, programs
+from tests.programs.checks import TABLE, Program, check, identifier, programs
 
 PROGRAMS = programs(*sorted(TABLE.glob("*.py")))
 
 
-@pytest.mark.parametrize(
-    "program", PROGRAMS, ids=lambda program: f"{program.file.stem}-{program.name}"
-)
+@pytest.mark.parametrize("program", PROGRAMS, ids=identifier)
 def test_program(program: Program, tmp_path: Path, golden: ExpectedFiles) -> None:
     check(program, tmp_path, golden)
 

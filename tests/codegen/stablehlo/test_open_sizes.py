@@ -15,7 +15,7 @@ from s2s_codegen.stablehlo import refinement, runtime
 from s2s_codegen.stablehlo.emit import emit_module
 from s2s_codegen.stablehlo.executable import Executable
 from tests.codegen.stablehlo.test_emit import assert_agree
-from tests.programs.checks import TABLE, Program, directory, every_third, programs
+from tests.programs.checks import TABLE, Program, directory, identifier, programs
 from tests.samples import SAMPLES, Sample, types
 from tests.test_laws import NAMES, draw, traced
 
@@ -54,7 +54,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("program", every_third(ON_ARRAYS))
+@pytest.mark.parametrize("program", ON_ARRAYS, ids=identifier)
 def test_table_of_programs(
     program: Program, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import s2s
 from s2s.errors import UserError
 from s2s.tree import flatten
 from tests.conftest import ROOT
-from tests.programs.checks import TABLE, Program, batch_of, every_third, programs, stacked
+from tests.programs.checks import TABLE, Program, batch_of, identifier, programs, stacked
 
 
 def weights(*shape: int) -> Any:
@@ -68,7 +68,7 @@ def assert_agree(fun: Any, args: Sequence[Any]) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("program", every_third(TABLE_OF_PROGRAMS))
+@pytest.mark.parametrize("program", TABLE_OF_PROGRAMS, ids=identifier)
 def test_table_of_programs(program: Program) -> None:
     """The value and the gradient at all points of one set of sizes, one by one and as a batch."""
     points = batch_of(program)
