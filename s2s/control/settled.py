@@ -187,6 +187,5 @@ def _taking(eqn: JaxprEqn) -> tuple[Gather, Sequence[Atom]]:
     """What takes the elements that a scatter puts into an array, and its indices."""
     primitive = eqn.primitive
     assert isinstance(primitive, Scatter)
-    window = primitive.window(eqn.invars[0].aval, eqn.invars[-1].aval)
-    numbers = primitive.dimension_numbers.of_gather()
-    return Gather(numbers, tuple(window), primitive.mode), eqn.invars[1:-1]
+    x, *indices, updates = eqn.invars
+    return primitive.taking(x.aval, updates.aval), indices

@@ -161,11 +161,14 @@ class Scatter(Primitive):
             indices = primals[1:-1]
             return y, bind(self, instantiate(t_x), *indices, instantiate(t_updates))
 
+    def taking(self, x: ShapedArray, updates: ShapedArray) -> Gather:
+        """What takes the windows that are replaced, for operands of these types."""
+        numbers = self.dimension_numbers.of_gather()
+        return Gather(numbers, tuple(self.window(x, updates)), self.mode)
+
     def taken(self, ct: Value, indices: Sequence[Value], updates: ShapedArray) -> Value:
         """What a cotangent of the result has in the place of each update."""
-        numbers = self.dimension_numbers.of_gather()
-        window = tuple(self.window(aval(ct), updates))
-        return bind(Gather(numbers, window, self.mode), ct, *indices)
+        return bind(self.taking(aval(ct), updates), ct, *indices)
 
     def transpose(self, cts: Sequence[Value], *args: Value) -> Sequence[Value]:
         (ct,), (x, *indices, updates) = cts, args

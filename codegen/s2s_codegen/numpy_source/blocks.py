@@ -161,7 +161,6 @@ def outer_expression(atom: Atom, hint: str | None, writer: Writer) -> Expression
         return expression  # `i - 1`, of a loop around this one
     if isinstance(atom, Literal) or expression.text.isidentifier() or _is_number(expression.text):
         return expression
-    definition = writer.scope.definition(atom)
     described = definition and writer.described(definition, atom).removesuffix("_bar")
     hint = hint or atom.name or writer.scope.hints.get(atom) or described or "operand"
     name = writer.introduce(Var(atom.aval), hint)

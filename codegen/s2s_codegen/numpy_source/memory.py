@@ -120,8 +120,7 @@ def updates_part(inner: JaxprEqn, outer: JaxprEqn, definitions: Mapping[Var, Jax
         *indices, update = rest
         if any(index.aval.shape for index in indices):
             return False
-        window = tuple(primitive.window(x.aval, update.aval))
-        read = Gather(primitive.dimension_numbers.of_gather(), window, primitive.mode)
+        read = primitive.taking(x.aval, update.aval)
     else:
         return False
     same = len(taken.invars) == len(indices) + 1 and all(map(_is_same, taken.invars, (x, *indices)))
