@@ -18,7 +18,7 @@ import numpy as np
 
 from s2s.in_force import builder_in_force as builder_in_force, builders as _builders
 from s2s.ir.dims import Dim, Size
-from s2s.ir.dtypes import PYTHON_SCALARS, is_inexact
+from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.ir.jaxpr import (
     Atom,
     ClosedJaxpr,
@@ -466,8 +466,3 @@ def named(value: Value, name: str) -> Value:
     elif _builders and type(value) is np.ndarray:
         _builders[-1].array_names.setdefault(id(value), (cast(Array, value), name))
     return cast(Value, value)
-
-
-def tangent_aval(primal: ShapedArray) -> ShapedArray | None:
-    """The type of tangents of a value, or None if it has none (integers and booleans)."""
-    return primal if is_inexact(primal.dtype) else None

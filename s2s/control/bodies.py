@@ -99,11 +99,6 @@ def input_names(closed: ClosedJaxpr) -> list[str | None]:
     return [var.name for var in closed.jaxpr.invars]
 
 
-def output_names(closed: ClosedJaxpr) -> list[str | None]:
-    """What the outputs are called."""
-    return [atom.name if isinstance(atom, Var) else None for atom in closed.jaxpr.outvars]
-
-
 def used_inputs(closed: ClosedJaxpr) -> Flags:
     """Which inputs an equation or an output reads."""
     jaxpr = closed.jaxpr

@@ -70,9 +70,6 @@ class TracedArray(Operators):
 
     # -- type -----------------------------------------------------------------------------------
 
-    def _is_python_scalar(self) -> bool:
-        return self.variable.aval.weak_type
-
     @property
     def shape(self) -> Shape:
         """The size along each axis: integers, or named sizes."""
