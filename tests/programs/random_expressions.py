@@ -17,6 +17,8 @@ class Known:
     """Of 4 numbers."""
     matrices: list[str] = field(default_factory=lambda: ["a"])
     """Of shape (3, 4)."""
+    parts: list[str] = field(default_factory=list[str])
+    """Of 3 numbers: views of vectors and of matrices, unless bound anew."""
     pairs: list[str] = field(default_factory=list[str])
     """Lists of two vectors."""
     functions: list[str] = field(default_factory=list[str])
@@ -44,6 +46,10 @@ class Expressions:
     def one(self, *texts: str) -> str:
         return self.random.choice(texts)
 
+    def some(self, names: list[str]) -> str:
+        """Often one of the newest, so that what is changed is read, by this name or another."""
+        return self.one(*(names[-3:] if self.between(0, 1) else names))
+
     def new(self, letter: str) -> str:
         self.count += 1
         return f"{letter}{self.count}"
@@ -51,8 +57,9 @@ class Expressions:
     # -- expressions ----------------------------------------------------------------------------
 
     def result(self, known: Known) -> str:
-        v, m, s = self.one(*known.vectors), self.one(*known.matrices), self.one(*known.numbers)
-        return f"np.sum({v} * x) + np.sum(np.sin({m})) + {s} * s"
+        v, w, m = self.some(known.vectors), self.one(*known.vectors), self.some(known.matrices)
+        n, s = self.one(*known.matrices), self.some(known.numbers)
+        return f"np.sum({v} * x + {w}) + np.sum(np.sin({m}) * {n}) + {s} * s"
 
     def count_of(self, known: Known) -> str:
         """A whole number from 0 to 3."""
@@ -60,11 +67,12 @@ class Expressions:
         return self.one(f"{c} % 4", f"({c} + 1) % 4", str(self.between(0, 3)))
 
     def number(self, known: Known) -> str:
-        s, t, c = self.one(*known.numbers), self.one(*known.numbers), self.one(*known.counts)
-        v, w, m = self.one(*known.vectors), self.one(*known.vectors), self.one(*known.matrices)
+        s, t, c = self.some(known.numbers), self.some(known.numbers), self.one(*known.counts)
+        v, w, m = self.some(known.vectors), self.some(known.vectors), self.some(known.matrices)
         i, j = self.between(0, 3), self.between(0, 2)
         called = [f"{f}({v}, {s})" for f in known.functions]
         kept = [f"np.sum({p}[{self.between(0, 1)}]) * 0.2" for p in known.pairs]
+        kept += [self.one(f"{p}[{j}]", f"np.sum({p}) * 0.3") for p in known.parts[-2:]]
         return self.one(
             *(s, f"0.5 * {s} + {t}", f"np.tanh({s} * {t})", f"{s} * 0.7 - 0.2", f"abs({s}) + 0.1"),
             *(f"{v}[{i}]", f"{v}[{i}] * {s}", f"{m}[{j}, {i}]", f"np.sum({v}) * 0.3"),
@@ -79,10 +87,11 @@ class Expressions:
         )
 
     def vector(self, known: Known) -> str:
-        v, w, m = self.one(*known.vectors), self.one(*known.vectors), self.one(*known.matrices)
-        s, j, i = self.one(*known.numbers), self.between(0, 2), self.between(0, 3)
+        v, w, m = self.some(known.vectors), self.some(known.vectors), self.some(known.matrices)
+        s, j, i = self.some(known.numbers), self.between(0, 2), self.between(0, 3)
         called = [f"{f}({v}, {s})" for f in known.maps]
         kept = [f"{p}[0] - 0.3 * {p}[1]" for p in known.pairs]
+        kept += [f"np.append({p}, {s})" for p in known.parts[-2:]]
         return self.one(
             *(f"{v} * 0.5", f"{v} - 0.3 * {w}", f"np.tanh({v} * {w})", f"{v} * {s} * 0.5"),
             *(f"{m}[{j}] + {v}", f"{m}.sum(axis=0) * 0.3", f"np.where({v} > 0.2, {w}, {s})"),
@@ -96,8 +105,8 @@ class Expressions:
         )
 
     def matrix(self, known: Known) -> str:
-        m, n, v = self.one(*known.matrices), self.one(*known.matrices), self.one(*known.vectors)
-        w, s = self.one(*known.vectors), self.one(*known.numbers)
+        m, n, v = self.some(known.matrices), self.some(known.matrices), self.some(known.vectors)
+        w, s = self.some(known.vectors), self.some(known.numbers)
         return self.one(
             *(f"{m} * {v} * 0.5", f"{m} - 0.2 * {n}", f"np.tanh({m})", f"{m}.copy()"),
             *(f"np.outer({v}[:3], {w}) * 0.4", f"{m}[[2, 0, 0]]", f"np.stack([{v}, {w}, {v}])"),
@@ -107,17 +116,35 @@ class Expressions:
 
     def view(self, known: Known) -> tuple[str, bool]:
         """A view of an array, and whether it is a vector."""
-        v, m, j = self.one(*known.vectors), self.one(*known.matrices), self.between(0, 2)
+        v, m, j = self.some(known.vectors), self.some(known.matrices), self.between(0, 2)
         if self.between(0, 3):
             vectors = (v, f"{v}[::-1]", f"{m}[{j}]", f"{v}[:]", f"{m}[1:][{j % 2}]", f"{m}[{j}, :]")
             flat = (f"{m}.reshape(-1)[2:6]", f"{m}.ravel()[::3]", f"{m}.T[:, {j}]", f"{v}.T")
+            rows = (
+                v,
+                f"{m}[{self.count_of(known)} % 3]",
+                f"({v} if {self.condition(known)} else {m}[{j}])",
+            )
             pairs = [f"{p}[{self.between(0, 1)}]" for p in known.pairs]
-            return self.one(*vectors, *flat, *pairs), True
+            return self.one(*vectors, *flat, *rows, *pairs), True
         return self.one(m, f"{m}[::-1]", f"{m}[:, ::-1]", f"{m}.T.T", f"{m}.reshape(3, 4)"), False
 
+    def part_of(self, known: Known) -> str:
+        """A view of three elements of an array."""
+        v, m, w = (
+            self.some(known.vectors),
+            self.some(known.matrices),
+            self.some(known.parts or ["x[1:]"]),
+        )
+        i, j, c = self.between(0, 3), self.between(0, 2), self.count_of(known)
+        return self.one(
+            *(f"{v}[1:]", f"{v}[:3]", f"{v}[:-1]", f"{v}[2::-1]", w, f"{w}[::-1]", f"{w}[:]"),
+            *(f"{m}[:, {i}]", f"{m}[{j}][1:]", f"{m}[{j}, :3]", f"{m}.T[{i}]", f"{m}[:, {c}]"),
+        )
+
     def condition(self, known: Known) -> str:
-        s, t, v = self.one(*known.numbers), self.one(*known.numbers), self.one(*known.vectors)
-        m, c, i = self.one(*known.matrices), self.one(*known.counts), self.between(0, 3)
+        s, t, v = self.some(known.numbers), self.some(known.numbers), self.some(known.vectors)
+        m, c, i = self.some(known.matrices), self.one(*known.counts), self.between(0, 3)
         flags = [f"not {flag}" for flag in known.flags] + known.flags
         return self.one(
             *(f"{s} > 0.21", f"{s} < {t} + 0.13", f"{v}[{i}] > 0.17", f"np.sum({v}) > 0.37"),

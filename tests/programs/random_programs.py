@@ -33,7 +33,9 @@ class Program(Expressions):
             name, lines = self.helper(is_map)
             (maps if is_map else functions).append(name)
             helpers += [*lines, "", ""]
-        known = Known(["s", "t"], ["k", "c"], ["f"], ["x", "y"], ["a", "b"], [], functions, maps)
+        known = Known(
+            ["s", "t"], ["k", "c"], ["f"], ["x", "y"], ["a", "b"], [], [], functions, maps
+        )
         body = ["t, c, f = 0.5, 0, False", "y = 0.5 * x", "b = a.copy()"]
         body += self.block(known, depth=0, in_loop=False, size=self.between(3, 6))
         body.append(f"return {self.result(known)}")
@@ -82,7 +84,10 @@ class Program(Expressions):
         simple: list[tuple[int, Callable[[], list[str]]]] = [
             (4, lambda: self.assignment(known)),
             (4, lambda: self.update(known)),
-            (2, lambda: self.alias(known)),
+            (3, lambda: self.alias(known)),
+            (3, lambda: self.changed_by_another_name(known)),
+            (3, lambda: self.part(known)),
+            (2, lambda: self.swap(known)),
             (2, lambda: self.jump(known, in_loop)),
             (1, lambda: self.pair(known)),
             (1, lambda: self.collected(known)),
@@ -114,8 +119,8 @@ class Program(Expressions):
         return [f"{name} = {value}"]
 
     def update(self, known: Known) -> list[str]:
-        v, w, m = self.one(*known.vectors), self.one(*known.vectors), self.one(*known.matrices)
-        s, u, n = self.one(*known.numbers), self.one(*known.numbers), self.number(known)
+        v, w, m = self.some(known.vectors), self.some(known.vectors), self.some(known.matrices)
+        s, u, n = self.some(known.numbers), self.some(known.numbers), self.number(known)
         c = self.one(*[name for name in known.counts if name.startswith("c")])
         put, change = self.one("=", "+=", "-=", "*="), self.one("+=", "-=", "*=")
         i, j, at = self.between(0, 3), self.between(0, 2), self.count_of(known)
@@ -155,19 +160,66 @@ class Program(Expressions):
         ).splitlines()
 
     def alias(self, known: Known) -> list[str]:
-        """A new name for an array, or a view of one; seldom an old name."""
+        """A new name for an array, or a view of one; at times an old name."""
         source, is_vector = self.view(known)
         names = known.vectors if is_vector else known.matrices
-        if self.between(0, 7) == 0:
-            return [f"{self.one(*names)} = {source}"]
+        if self.between(0, 3) == 0:
+            return [f"{self.some(names)} = {source}"]
         name = self.new("v" if is_vector else "m")
         names.append(name)
         return [f"{name} = {source}"]
 
+    def changed_by_another_name(self, known: Known) -> list[str]:
+        """An alias, by which the array is changed; perhaps in a branch or in some steps."""
+        first = self.alias(known)
+        name = first[0].partition(" ")[0]
+        n, at = self.number(known), "1" if name in known.vectors else "1, 2"
+        change = self.one(
+            *(f"{name} {self.one('+=', '-=')} {n} * 0.5", f"{name} *= 0.8", f"{name}[...] = {n}"),
+            *(f"{name}[{at}] {self.one('=', '+=')} {n} * 0.5", f"{name} = {name} * 0.7"),
+            *(
+                f"{name}[1:] {self.one('=', '-=', '+=')} {name}[:-1] * 0.5",
+                f"np.sin({name}, out={name})",
+            ),
+        )
+        block = self.one("", "", f"if {self.condition(known)}:", "for _ in range(k):")
+        return [*first, block, *_indented([change])] if block else [*first, change]
+
+    def part(self, known: Known) -> list[str]:
+        """A view of a part of an array, or a change through one."""
+        if not known.parts or self.between(0, 2) == 0:
+            view, name = self.part_of(known), self.new("w")
+            known.parts.append(name)
+            return [f"{name} = {view}"]
+        p, q, v, m = (
+            *(self.some(known.parts), self.some(known.parts)),
+            *(self.some(known.vectors), self.some(known.matrices)),
+        )
+        n, i, j = self.number(known), self.between(0, 3), self.between(0, 2)
+        put, change = self.one("=", "+=", "-=", "*="), self.one("+=", "-=")
+        return self.one(
+            *(f"{p}[{j}] {put} {n} * 0.5", f"{p} {change} {q} * 0.5", f"{p} *= 0.8"),
+            *(f"{p}[1:] {put} {p}[:-1] * 0.5", f"{p}[:-1] {put} {q}[1:]", f"{p}[...] = {v}[1:]"),
+            *(f"{v}[:3] {put} {p}", f"{v}[1:] {put} {p} * 0.5", f"{m}[:, {i}] {put} {p} * 0.5"),
+            *(f"{p}[:], {q}[:] = {q} * 1.0, {p} * 1.0", f"{p}[{q} > 0.23] = {n}"),
+            *(f"{p} = {self.part_of(known)}", f"{p} = {q} - {v}[:3] * 0.3", f"{p}, {q} = {q}, {p}"),
+        ).splitlines()
+
+    def swap(self, known: Known) -> list[str]:
+        """Names that change what they are names of."""
+        v, w = self.some(known.vectors), self.some(known.vectors)
+        m, n = self.some(known.matrices), self.some(known.matrices)
+        return self.one(
+            *(f"{v}, {w} = {w}, {v}", f"{v}, {w} = {w}, {v} * 0.5", f"{m}, {n} = {n}, {m}"),
+            *(f"{v}, {w} = {v} + {w} * 0.3, {v}", f"u = {v}\n{v} = {w}\n{w} = u", f"{v} = {w}"),
+            *(f"{m}[0], {m}[2] = {m}[2].copy(), {m}[0].copy()", f"{v}, {w} = {m}[1], {n}[0]"),
+            *(f"{m}, {n} = {n} * 0.5, {m}", f"{m} = {n}"),
+        ).splitlines()
+
     def pair(self, known: Known) -> list[str]:
         """A list of two arrays, which may be known by other names too."""
         name = self.new("p")
-        v, w = self.one(*known.vectors), self.vector(known)
+        v, w = self.some(known.vectors), self.vector(known)
         if self.between(0, 2) == 0:
             known.vectors += [f"{name}a", f"{name}b"]
             return [f"{name}a, {name}b = {v}, {w}"]
@@ -211,7 +263,8 @@ class Program(Expressions):
             return self.update(known)
         lines = ["return " + self.result(known), "break", "continue"]
         line = self.one(*lines) if in_loop else lines[0]
-        return [f"if {self.condition(known)}:", f"    {line}"]
+        before = self.update(known.inside()) if self.between(0, 2) == 0 else []
+        return [f"if {self.condition(known)}:", *_indented([*before, line])]
 
     def branch(self, known: Known, depth: int, in_loop: bool) -> list[str]:
         lines = [f"if {self.condition(known)}:", *self.inner(known, depth, in_loop)]
@@ -224,7 +277,7 @@ class Program(Expressions):
     def for_loop(self, known: Known, depth: int) -> list[str]:
         inside = known.inside()
         i, p, q = self.new("i"), self.new("p"), self.new("q")
-        v, w, m = self.one(*known.vectors), self.one(*known.vectors), self.one(*known.matrices)
+        v, w, m = self.some(known.vectors), self.some(known.vectors), self.some(known.matrices)
         first: list[str] = []
         kind = self.between(0, 5)
         if kind < 2:
@@ -232,7 +285,9 @@ class Program(Expressions):
             header = f"for {i} in range({self.one(*bounds, 'k', 'k', '1, k', 'a.shape[0]')}):"
             inside.counts.append(i)
             updates = f"{v}[{i} % 4] += 0.1", f"t = t * 0.9 + {i} * 0.05", f"c += {i}"
-            first = self.one("", *updates, f"{w}[({i} + 1) % 4] = {v}[{i} % 4] * 0.7").splitlines()
+            updates += f"{v} = {m}[{i} % 3]", f"{v}, {w} = {w}, {v}", f"{v} = {v} + {w} * 0.1"
+            updates += f"{m}[{i} % 3] += {v}", f"{w}[({i} + 1) % 4] = {v}[{i} % 4] * 0.7"
+            first = self.one("", *updates).splitlines()
         elif kind == 2:
             header = f"for {p} in {self.one(m, f'{m}[::-1]', f'{m}.copy()')}:"
             inside.vectors.append(p)
