@@ -68,7 +68,10 @@ _PLACES = {
     "parse_jaxpr": "s2s.language",
     "stop_gradient": "s2s.primitives.identity",
 }
-_LIGHT = frozenset({"jit", "grad", "value_and_grad", "vmap", "load_artifact", "distributed"})
+_LIGHT = frozenset(
+    {"distributed", "grad", "hessian", "jacfwd", "jacrev", "jit", "load_artifact"}
+    | {"value_and_grad", "vmap"}
+)
 """What is of use before anything is traced. All else needs the rooms in which functions are."""
 
 _MODULES = {"checkpoint_policies": "s2s.control.policies", "distributed": "s2s.api.distributed"}

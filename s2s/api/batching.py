@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from s2s.api.parameters import and_list
-from s2s.api.tracing import definition, trace
 from s2s.api.transformed import Arguments, Transformed, function_name
 from s2s.errors import UserError
-from s2s.frontend.argument_types.types import ArgumentType
-from s2s.frontend.traced import Traced
 from s2s.ir.dims import Size, require_same
 from s2s.ir.jaxpr import ShapedArray
-from s2s.passes.vmap import vmap as vmap_pass
-from s2s.primitive import BatchAxis
 from s2s.tree import flatten, unflatten
+
+if TYPE_CHECKING:
+    from s2s.frontend.argument_types.types import ArgumentType
+    from s2s.frontend.traced import Traced
+    from s2s.primitive import BatchAxis
 
 Axes = Any
 """An int, None, or a container of these: a prefix of the arguments' or results' structure."""
@@ -33,6 +33,10 @@ class Vmap(Transformed):
         self.out_axes = out_axes
 
     def trace(self, arguments: Arguments) -> Traced:
+        # These import much, which a function that is compiled already does without.
+        from s2s.api.tracing import trace
+        from s2s.passes.vmap import vmap as vmap_pass
+
         axes = self.axes_of_parameters(arguments)
         size: Size | None = None
         examples: dict[str, ArgumentType] = {}
@@ -131,6 +135,8 @@ class Vmap(Transformed):
         found: list[BatchAxis] = [axes[place] for place in places]
         for axis, left in zip(found, traced.left, strict=True):
             if axis is None:
+                from s2s.api.tracing import definition
+
                 raise UserError(
                     f"vmap of `{function_name(self.fun)}` with --keep-mutation: the function "
                     f"changes `{left.parameter}`, which is the same for all examples. Map it too, "

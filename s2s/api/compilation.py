@@ -16,7 +16,6 @@ from s2s.api.static_keys import static_key
 from s2s.api.transformed import function_name, signature
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType, Static, as_numpys
-from s2s.frontend.traced import Traced
 from s2s.in_force import builder_in_force
 from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, refused
 from s2s.ir.jaxpr import ShapedArray, aval_of
@@ -27,6 +26,7 @@ from s2s_codegen.stablehlo.executable import DeviceArray, is_masked
 from s2s_codegen.stablehlo.remembered import Remembered, recall, remember
 
 if TYPE_CHECKING:
+    from s2s.frontend.traced import Traced
     from s2s_codegen.stablehlo.mesh import Mesh, Partition, Sharding
 
 F = TypeVar("F", bound=Callable[..., Any])

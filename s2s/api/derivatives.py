@@ -9,12 +9,13 @@ import dataclasses
 import inspect
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from s2s.api.parameters import by_position, selected, with_respect_to
+from s2s.api.parameters import by_position, positions, selected, with_respect_to
 from s2s.api.transformed import Argnums, Arguments, Transformed, function_name, signature
-from s2s.frontend.argument_types.types import Static
-from s2s.frontend.traced import NO_DEFAULT, Parameter, Traced
+
+if TYPE_CHECKING:
+    from s2s.frontend.traced import Traced
 
 
 class ValueAndGrad(Transformed):
@@ -96,9 +97,11 @@ class JvpFunction(Transformed):
     def dots(self) -> list[str]:
         """The parameters that are directions."""
         inner = signature(self.fun)
-        parameters = [Parameter(name, Static(None)) for name in inner.parameters]
-        positions = selected(parameters, self.argnums, "jvp")
-        return [_free(f"{parameters[position].name}_dot", inner) for position in positions]
+        names = list(inner.parameters)
+        return [
+            _free(f"{names[position]}_dot", inner)
+            for position in positions(names, self.argnums, "jvp")
+        ]
 
     def trace(self, arguments: Arguments) -> Traced:
         from s2s.api.differentiation import trace_jvp
@@ -159,7 +162,11 @@ def _with_parameters(inner: inspect.Signature, names: Sequence[str]) -> inspect.
     old = list(inner.parameters.values())
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     place = next(
-        (i for i, p in enumerate(old) if p.default is not NO_DEFAULT or p.kind is not kind),
+        (
+            i
+            for i, p in enumerate(old)
+            if p.default is not inspect.Parameter.empty or p.kind is not kind
+        ),
         len(old),
     )
     new = [inspect.Parameter(name, kind) for name in names]

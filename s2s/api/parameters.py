@@ -5,16 +5,20 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from s2s.api.transformed import Argnums
 from s2s.errors import UserError
-from s2s.frontend.argument_types.types import ArgumentType
-from s2s.frontend.traced import Parameter, Traced
+
+if TYPE_CHECKING:
+    from s2s.frontend.argument_types.types import ArgumentType
+    from s2s.frontend.traced import Parameter, Traced
 
 
 def by_position(traced: Traced, argnums: Argnums) -> Traced:
     """The same function; if `argnums` are positions, each value of `*args` is a parameter."""
+    from s2s.frontend.traced import Parameter
+
     wanted = [argnums] if isinstance(argnums, (int, str)) else argnums
     if not all(isinstance(one, int) for one in wanted):
         return traced
@@ -30,24 +34,28 @@ def by_position(traced: Traced, argnums: Argnums) -> Traced:
 
 def selected(parameters: Sequence[Parameter], argnums: Argnums, what: str) -> list[int]:
     """The positions of the parameters that `argnums` names, by position or name."""
-    names = [parameter.name for parameter in parameters]
+    return positions([parameter.name for parameter in parameters], argnums, what)
+
+
+def positions(names: Sequence[str], argnums: Argnums, what: str) -> list[int]:
+    """The same of the parameters with these names."""
     wanted: Sequence[int | str] = [argnums] if isinstance(argnums, (int, str)) else argnums
-    positions: list[int] = []
+    found: list[int] = []
     for one in wanted:
         if isinstance(one, str):
             if one not in names:
                 raise UserError(
                     f"{what}: there is no parameter {one!r}; the parameters are {', '.join(names)}."
                 )
-            positions.append(names.index(one))
+            found.append(names.index(one))
         else:
             if not -len(names) <= one < len(names):
                 raise UserError(
                     f"{what}: there is no parameter number {one}; "
                     f"there are {len(names)}: {', '.join(names)}."
                 )
-            positions.append(one % len(names))
-    return positions
+            found.append(one % len(names))
+    return found
 
 
 def with_respect_to(traced: Traced, positions: Sequence[int]) -> str:

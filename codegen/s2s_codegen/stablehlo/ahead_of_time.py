@@ -31,7 +31,7 @@ from s2s_codegen.stablehlo.runtime import (
     runtime,
 )
 from s2s_codegen.stablehlo.signature import Signature, attributes_of, signature_from, with_sizes
-from s2s_codegen.stablehlo.xla import error_type, jaxlib, register_lapack, version
+from s2s_codegen.stablehlo.xla import error_type, jaxlib, register_lapack, version, xla_client
 
 _MARK = b"s2s compiled artifact 1\n"
 
@@ -236,12 +236,11 @@ def _compile_for_target(plugin: Any, target: str, program: Program) -> bytes:
         target: a GpuTargetConfigProto as text.
         program: for one device.
     """
-    lib = jaxlib()
-    topology = lib.client.make_c_api_device_topology(
+    topology = xla_client().make_c_api_device_topology(
         plugin, "", target_config=target, topology="1x1x1"
     )
     (device,) = topology._make_compile_only_devices()
     with context() as mlir:
         module = mlir.ir.Module.parse(program)
-        devices = lib.jax.DeviceList((device,))
+        devices = jaxlib().jax.DeviceList((device,))
         return device.client.compile(module, devices, compile_options(())).serialize()

@@ -13,11 +13,13 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from s2s.errors import UserError
-from s2s_codegen.stablehlo.group import Group
-from s2s_codegen.stablehlo.xla import error_type, jaxlib, quiet
+from s2s_codegen.stablehlo.xla import error_type, jaxlib, quiet, xla_client
+
+if TYPE_CHECKING:
+    from s2s_codegen.stablehlo.group import Group
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,15 @@ def make_client(platform: str, num_devices: int, group: Group | None) -> Any:
 
     Raises UserError, which says what to install or to look at, if there are none.
     """
-    client = jaxlib().client
     if platform == "cpu":
         # Synchronous: handing small programs to another thread costs more than they do.
         joint = {} if group is None else group.client_options()
-        return client.make_cpu_client(asynchronous=False, num_devices=num_devices, **joint)
+        make = jaxlib().jax.get_tfrt_cpu_client
+        return make(asynchronous=False, num_devices=num_devices, **joint)
     if group is not None:
         raise UserError(f"several processes run programs together on cpu only, not on {platform}.")
     load_plugin(platform)
+    client = xla_client()
     options: dict[str, Any] = {}
     if platform == "cuda":
         options = client.generate_pjrt_gpu_plugin_options()
@@ -114,7 +117,7 @@ def load_plugin(platform: str) -> Any:
         )
     if platform == "cuda":
         _load_cuda_libraries()
-    client = jaxlib().client
+    client = xla_client()
     try:
         with quiet():
             loaded = client.load_pjrt_plugin_dynamically(platform, str(library))

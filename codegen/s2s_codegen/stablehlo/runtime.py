@@ -7,19 +7,21 @@ import threading
 from collections.abc import Callable, Sequence
 from ctypes import c_double, c_float, c_int32, c_int64
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from s2s.errors import UserError
 from s2s.ir.dtypes import DType
-from s2s_codegen.stablehlo.group import Group
 from s2s_codegen.stablehlo.platforms import make_client
 from s2s_codegen.stablehlo.xla import (
     jaxlib,
     register_lapack,
     without_importing_jax,
 )
+
+if TYPE_CHECKING:
+    from s2s_codegen.stablehlo.group import Group
 
 Program = str | bytes
 """A module as text, as MLIR bytecode or as a portable artifact."""
@@ -158,7 +160,7 @@ class Runtime:
         """An array on the device. With `alias`, one that shares the memory of the NumPy array,
         which must be contiguous and aligned (see `aligned_empty`)."""
         lib = jaxlib()
-        return lib.client.batched_device_put(
+        return lib.jax.batched_device_put(
             ArrayType(array.shape, array.dtype),
             self._sharding,
             [array],
@@ -208,7 +210,7 @@ def scalar_reader(type_: ArrayType) -> Callable[[Any], Any] | None:
 
 def compile_options(overrides: Sequence[tuple[str, Any]]) -> Any:
     """Options of the compiler; `overrides` are of XLA's flags."""
-    options = jaxlib().client.CompileOptions()
+    options = jaxlib().jax.CompileOptions()
     options.env_option_overrides = list(overrides)
     return options
 

@@ -15,7 +15,7 @@ from s2s.errors import UserError
 from s2s_codegen.stablehlo.group import Group, joined
 from s2s_codegen.stablehlo.mesh import Partition, Sharding
 from s2s_codegen.stablehlo.runtime import ArrayType, Program, Runtime, compile_options, runtime
-from s2s_codegen.stablehlo.xla import jaxlib, without_importing_jax
+from s2s_codegen.stablehlo.xla import jaxlib, without_importing_jax, xla_client
 
 
 def mesh_devices(sharding: Sharding, platform: str | None = None) -> MeshDevices:
@@ -52,7 +52,7 @@ class MeshDevices:
         positions = {device.id: i for i, device in enumerate(own.all_devices)}
         self._positions = [positions[device.id] for device in own.devices]
         """Where in the mesh, counted along its axes, the devices of this process are."""
-        self._whole = lib.MeshSharding(self._list, lib.client.HloSharding.replicate())
+        self._whole = lib.MeshSharding(self._list, xla_client().HloSharding.replicate())
         self.description = None if group else f"{own.description} {sharding.mesh}"
 
     # -- programs -------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ class MeshDevices:
         made = self._own.compile_for(self._list, program, self._options(options))
         if len(self._ids) == 1:
             return made
-        from_proto = jaxlib().client.HloSharding.from_proto
+        from_proto = xla_client().HloSharding.from_proto
         said: list[Any] = [from_proto(one) for one in made.get_parameter_shardings()]
         whole = [from_proto(one).is_replicated() for one in made.get_output_shardings()]
         if said != [self._hlo(one) for one in self._sharding.inputs] or not all(whole):
@@ -87,13 +87,13 @@ class MeshDevices:
         options.num_partitions = build.num_partitions = len(self._ids)
         build.use_spmd_partitioning = True
         build.use_shardy_partitioner = True
-        assignment = jaxlib().client.DeviceAssignment.create(self._ids.reshape(1, -1))
+        assignment = jaxlib().jax.DeviceAssignment.create(self._ids.reshape(1, -1))
         options.device_assignment = build.device_assignment = assignment
         return options
 
     def _hlo(self, partition: Partition) -> Any:
         """A partition as XLA has it."""
-        client = jaxlib().client
+        client = xla_client()
         if not any(partition):
             return client.HloSharding.replicate()
         mesh = self._sharding.mesh
@@ -129,7 +129,7 @@ class MeshDevices:
         if any(partition):
             # Where several devices have the same part, jaxlib fails if it is in the same memory.
             parts = [part.copy() for part in parts]
-        return lib.client.batched_device_put(
+        return lib.jax.batched_device_put(
             ArrayType(array.shape, array.dtype),
             lib.MeshSharding(self._list, self._hlo(partition)),
             parts,

@@ -23,11 +23,10 @@ VERSIONS = "jaxlib>=0.10.1,<0.13"
 
 @functools.cache
 def jaxlib() -> Any:
-    """What is used of jaxlib."""
+    """What is used of jaxlib where a program runs on CPUs; for the rest see `xla_client`."""
     with quiet():
         try:
             lib: Any = importlib.import_module("jaxlib._jax")
-            client: Any = importlib.import_module("jaxlib.xla_client")
         except ImportError as error:
             raise UserError(
                 f"running StableHLO needs jaxlib, which cannot be imported ({error}). "
@@ -42,7 +41,7 @@ def jaxlib() -> Any:
         memory_kind = None
 
         def _to_xla_hlo_sharding(self, ndim: int) -> Any:  # asked for by jaxlib 0.10
-            return client.HloSharding.replicate()
+            return xla_client().HloSharding.replicate()
 
     class MeshSharding(lib.GSPMDSharding):
         """Where the parts of the arrays of a program for several devices are."""
@@ -56,7 +55,6 @@ def jaxlib() -> Any:
     checks = "_skip_checks" in str(lib.array_result_handler.__nb_signature__)
     return SimpleNamespace(
         jax=lib,
-        client=client,
         OneDevice=OneDevice,
         handler_arguments=(True, True) if checks else (True,),
         MeshSharding=MeshSharding,
@@ -64,6 +62,13 @@ def jaxlib() -> Any:
         aliased=lib.HostBufferSemantics.ZERO_COPY,
         error=lib.JaxRuntimeError,
     )
+
+
+@functools.cache
+def xla_client() -> Any:
+    """What jaxlib has written in Python around all this, whose import takes a while."""
+    jaxlib()
+    return importlib.import_module("jaxlib.xla_client")
 
 
 @contextmanager
@@ -92,10 +97,13 @@ def error_type() -> type[Exception]:
 def register_lapack() -> None:
     """Let programs call LAPACK, which is that of SciPy."""
     lapack: Any = importlib.import_module("jaxlib.lapack")
-    register = jaxlib().client.register_custom_call_target
+    client = xla_client()
+    client.register_custom_call_handler("cpu", jaxlib().jax.register_custom_call_target)
     for platform, targets in lapack.registrations().items():
         for name, target, api_version in targets:
-            register(name, target, platform=platform, api_version=api_version)
+            client.register_custom_call_target(
+                name, target, platform=platform, api_version=api_version
+            )
     lapack._lapack.initialize()
 
 

@@ -58,9 +58,12 @@ def run(tmp_path: Path) -> Run:
     return call
 
 
-@pytest.mark.parametrize(
-    "function", ["model.f", "s2s.grad(lambda p, x: model.f(p, x)['loss'])", "model.solved"]
-)
+LOSS = "lambda p, x: model.f(p, x)['loss']"
+FUNCTIONS = ["model.f", "model.solved", f"s2s.vmap(s2s.grad({LOSS}), (None, 0))"]
+FUNCTIONS += [f"s2s.{name}({LOSS}, 'x')" for name in ("grad", "jacfwd", "jacrev", "hessian")]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_second_process_does_not_trace(run: Run, function: str) -> None:
     how, result = run(function)
     assert how == "traced"
