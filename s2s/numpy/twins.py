@@ -14,7 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+import numpy as np
+
 from s2s.ir.jaxpr import Atom, Literal, Var
+from s2s.numpy import mutation
 from s2s.numpy.registry import mistake
 from s2s.numpy.views import Steps, followed_by, read, written
 from s2s.primitive import Value
@@ -167,12 +170,16 @@ def reached(array: Any) -> list[Any]:
 
 
 def require_known(array: Any) -> None:
-    """Refuse that an array is changed which may be another one, nobody knows where."""
-    if _has_unknown(array):
+    """Refuse that an array is changed which may be another one, nobody knows where; one that is not
+    traced must be."""
+    if _unknown(array) is not None:
         gc.collect()  # What it may be can be in a cycle that nobody refers to.
-        found = _has_unknown(array)
-        if found:
-            raise mistake(found)
+        found = _unknown(array)
+        if found is not None:
+            other, why = found
+            if isinstance(other, np.ndarray):
+                mutation.require_traced[0](cast("np.ndarray[Any, Any]", other))
+            raise mistake(why)
 
 
 def reason(name: str) -> str:
@@ -184,12 +191,13 @@ def reason(name: str) -> str:
     )
 
 
-def _has_unknown(array: Any) -> str:
+def _unknown(array: Any) -> tuple[Any, str] | None:
+    """An array that another may be, nobody knows where, and what to say of it."""
     for known in (array, *reached(array)):
-        for _, _, test, why in neighbours(known):
+        for other, _, test, why in neighbours(known):
             if test is None:
-                return why
-    return ""
+                return other, why
+    return None
 
 
 def is_one(relation: Relation) -> bool:

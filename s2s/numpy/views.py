@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from s2s.ir.dims import Shape, Size, floor_divide, same_shape, same_size
@@ -40,7 +40,7 @@ class Step:
     primitive: Primitive
     indices: tuple[Atom, ...]
     operand: ShapedArray
-    builder: Builder
+    builder: Builder = field(compare=False)
 
     @property
     def result(self) -> ShapedArray:

@@ -17,6 +17,10 @@ from s2s.numpy.registry import COUNTERPARTS, mistake
 from s2s.trace import Tracer
 
 
+class Earlier:
+    """The items that earlier steps have appended to a list that grows."""
+
+
 class Growing:
     """A list in a loop that appends one item to it in each step, and reads no items but the last.
 
@@ -33,6 +37,7 @@ class Growing:
         self.is_given: Any = False
         """Whether the step has appended its item: True, False, or a traced truth value."""
         self.item: Any = ABSENT
+        self.earlier = Earlier()
         self.ends_early = False
         """Whether the last step appends nothing."""
 

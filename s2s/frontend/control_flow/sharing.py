@@ -8,7 +8,8 @@ else:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,72 @@ from s2s.numpy.array import TracedArray, View, is_changeable
 from s2s.numpy.twins import Has, Of, Relation, Test
 from s2s.trace import Builder, Tracer, appending_to
 
-_OUTPUT = "output"
+
+@dataclass(frozen=True)
+class Pair:
+    """An array and another that it may be, or share elements with, and what it is to that.
+
+    Arrays of one block have keys; of those from before it, `others` are known by identity.
+    """
+
+    array: Hashable
+    other: Hashable
+    is_from_before: bool
+    relation: Relation
 
 
 def is_array(leaf: Any) -> bool:
     """Whether a leaf can be changed in place: it, or what shares elements with it."""
     return is_changeable(leaf) or isinstance(leaf, np.ndarray)
+
+
+def related(
+    leaves: Mapping[Any, Any], builder: Builder
+) -> tuple[dict[Pair, Test], dict[Hashable, Any]]:
+    """Where leaves at the end of a block are each other, or arrays from before it; and those
+    arrays, by identity. `builder`, which is in force, has traced the block."""
+    found: dict[Pair, Test] = {}
+    others: dict[Hashable, Any] = {}
+    made: dict[int, list[tuple[Hashable, Relation]]] = {}
+
+    def find(pair: Pair, where: Test) -> None:
+        found[pair] = twins.either(found.get(pair, False), where)
+
+    for key, leaf in leaves.items():
+        if not is_array(leaf):
+            continue
+        base, relation = base_of(leaf)
+        for array, reached, where in _reached(base, relation, builder):
+            if _is_from_before(array, builder):
+                others[id(array)] = array
+                is_known = reached is not None and isinstance(array, TracedArray)
+                find(Pair(key, id(array), True, reached), where if is_known else None)
+                continue
+            for other, back in made.get(id(array), []):
+                together = _through(reached, back)
+                find(Pair(key, other, False, together), None if together is None else where)
+        made.setdefault(id(base), []).append((key, relation))
+    return found, others
+
+
+def base_of(leaf: Any) -> tuple[Any, Relation]:
+    """The array that has the elements of a leaf, and what the leaf is to it."""
+    array = array_of(leaf)
+    if not isinstance(array, View):
+        return array, Of(())
+    is_known = not array.refused and not any(step.reads for step in array.steps)
+    return array.owner, Of(array.steps) if is_known else None
+
+
+def tell(array: Any, other: Any, relation: Relation, test: Test, name: str) -> None:
+    """Tell that an array is `relation` to another where the test holds."""
+    reason = twins.reason(name)
+    if test is None or relation is None:
+        twins.may_be_part(other, array, (), None, reason)
+    elif isinstance(relation, Of) or not relation.steps:
+        twins.may_be_part(other, array, relation.steps, test, reason)
+    else:
+        twins.may_be_part(array, other, relation.steps, test, reason)
 
 
 class Sharing:
@@ -36,66 +97,33 @@ class Sharing:
         self, test: Tracer, builders: Sequence[Builder], merging: Merging, arrays: Sequence[int]
     ) -> None:
         self.arrays = arrays
-        self.others: dict[int, Any] = {}
+        self.others: dict[Hashable, Any] = {}
         """The arrays from before the branches, by identity."""
-        found: dict[tuple[int, str, int, Relation], list[Test]] = {}
+        found: dict[Pair, list[Test]] = {}
         for side, builder in enumerate(builders):
             leaves = {number: merging.outputs[number][side] for number in arrays}
             with appending_to(builder):
-                for number, kind, other, relation, where in self._pairs(leaves, builder):
-                    tests = found.setdefault((number, kind, other, relation), [False, False])
-                    tests[side] = twins.either(tests[side], where)
+                pairs, others = related(leaves, builder)
+            self.others.update(others)
+            for pair, where in pairs.items():
+                found.setdefault(pair, [False, False])[side] = where
         self.found = {
             pair: None if None in tests else merging.merge_flags(test, tuple(tests))
             for pair, tests in found.items()
         }
 
-    def _pairs(
-        self, leaves: dict[int, Any], builder: Builder
-    ) -> Iterator[tuple[int, str, int, Relation, Test]]:
-        """What the leaves of one branch are to each other, and to arrays from before it."""
-        made: dict[int, list[tuple[int, Relation]]] = {}
-        for number, leaf in leaves.items():
-            if not is_array(leaf):
-                continue
-            base, steps = _base(leaf)
-            known = not any(step.reads for step in steps)
-            start: Relation = Of(steps) if known else None
-            if isinstance(array_of(leaf), View) and array_of(leaf).refused:
-                start = None
-            for array, relation, where in _reached(base, start, builder):
-                if _is_from_before(array, builder):
-                    self.others[id(array)] = array
-                    is_known = relation is not None and isinstance(array, TracedArray)
-                    yield number, "", id(array), relation, where if is_known else None
-                    continue
-                for other, back in made.get(id(array), []):
-                    together = _through(relation, back)
-                    yield number, _OUTPUT, other, together, None if together is None else where
-            made.setdefault(id(base), []).append((number, start))
-
     def declare(self, results: Sequence[Any], names: dict[int, str]) -> None:
         """Tell of the arrays that the results of the branches may be."""
-        for (number, kind, other_number, relation), flag in self.found.items():
-            result = results[number]
-            other = results[other_number] if kind == _OUTPUT else self.others[other_number]
+        for pair, flag in self.found.items():
+            assert isinstance(pair.array, int)
+            result = results[pair.array]
+            other = self.others[pair.other] if pair.is_from_before else results[pair.other]  # type: ignore[index]
             where = results[flag.number] if isinstance(flag, Output) else flag
-            reason = twins.reason(names.get(number, "another array"))
-            if where is None or relation is None:
-                twins.may_be_part(other, result, (), None, reason)
-            elif isinstance(relation, Of) or not relation.steps:
-                twins.may_be_part(other, result, relation.steps, where, reason)
-            else:
-                twins.may_be_part(result, other, relation.steps, where, reason)
-
-
-def _base(leaf: Any) -> tuple[Any, Any]:
-    array = array_of(leaf)
-    return (array.owner, array.steps) if isinstance(array, View) else (array, ())
+            tell(result, other, pair.relation, where, names.get(pair.array, "another array"))
 
 
 def _is_from_before(array: Any, builder: Builder) -> bool:
-    """Whether an array is one from before the branch."""
+    """Whether an array is one from before the block."""
     return not isinstance(array, TracedArray) or array.builder is not builder
 
 
@@ -103,7 +131,7 @@ def _reached(
     array: Any, relation: Relation, builder: Builder
 ) -> Iterator[tuple[Any, Relation, Test]]:
     """The arrays that something may be which is `relation` to an array, what it is to them, and
-    where. Those from before the branch are the last on a way."""
+    where. Those from before the block are the last on a way."""
     start: Test = True if relation is not None else None
     pending: list[tuple[list[Any], Relation, Test, bool]] = [([array], relation, start, False)]
     while pending:

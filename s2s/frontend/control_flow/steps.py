@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from s2s.control.user_functions import fits, same_kind
+from s2s.frontend.control_flow.aliases import Aliases
+from s2s.frontend.control_flow.carried import Carried, Step
 from s2s.frontend.control_flow.growing import Growing, Grows, Latest, Wider
-from s2s.frontend.control_flow.identity import Copies, containers_in
+from s2s.frontend.control_flow.identity import Copies
 from s2s.frontend.control_flow.iteration import Counter, Items, Rows, as_number
 from s2s.frontend.control_flow.merging import (
     Unlike,
@@ -21,77 +22,19 @@ from s2s.frontend.control_flow.merging import (
 )
 from s2s.frontend.control_flow.outcomes import End, without
 from s2s.frontend.control_flow.raising import refuse_handled
+from s2s.frontend.control_flow.sharing import tell
 from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
     Recording,
-    array_of,
     elements_of,
     like,
-    may_be_shared,
 )
 from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import ShapedArray, Var
-from s2s.numpy import twins
-from s2s.numpy.array import TracedArray, View, is_changeable
+from s2s.numpy.array import TracedArray, is_changeable
 from s2s.trace import Builder, Tracer, appending_to, builder_in_force, tracer_of
-from s2s.tree import TreeDef, flatten, unflatten
-
-
-@dataclass(eq=False)
-class Carried:
-    """What one slot contributes to the carry: the leaves of its value that are numbers."""
-
-    structure: TreeDef
-    leaves: list[Any]
-    """As they are before the loop; ABSENT where the first step does not read them."""
-    avals: list[ShapedArray | None]
-    """The types of the leaves; None for what stays as it is."""
-    kept: frozenset[int] = frozenset()
-    """The containers that are leaves, by identity."""
-
-    @classmethod
-    def of(cls, value: Any, arrays_stay: bool = False, containers_stay: bool = False) -> Carried:
-        """With `arrays_stay`, of arrays that can be changed in place only their elements change,
-        until a step is seen to put another one in the place of one; so for containers."""
-        kept = frozenset(map(id, containers_in(value)) if containers_stay else ())
-        leaves, structure = flatten(value, lambda node: id(node) in kept)
-        stays = [not is_numeric(v) or (arrays_stay and is_changeable(v)) for v in leaves]
-        avals = [None if s else leaf_aval(v) for v, s in zip(leaves, stays, strict=True)]
-        return cls(structure, leaves, avals, kept)
-
-    def flatten(self, value: Any) -> tuple[list[Any], TreeDef]:
-        """The leaves of the slot's value, and its structure."""
-        return flatten(value, lambda node: id(node) in self.kept)
-
-    def filled(self, values: Sequence[Any]) -> Any:
-        """The value with others in place of its numbers."""
-        given = iter(values)
-        return unflatten(
-            self.structure,
-            [
-                next(given) if a is not None else v
-                for v, a in zip(self.leaves, self.avals, strict=True)
-            ],
-        )
-
-    @property
-    def numbers(self) -> list[tuple[Any, ShapedArray]]:
-        return [(v, a) for v, a in zip(self.leaves, self.avals, strict=True) if a is not None]
-
-
-@dataclass(eq=False)
-class Step:
-    """One trace of a step."""
-
-    builder: Builder
-    outcome: End
-    after: dict[int, Any]
-    counters: list[Any]
-    numbers: list[Var]
-    """The inputs for the carried leaves."""
-    xs: list[Var]
-    start: dict[int, Any] = field(default_factory=dict[int, Any])
+from s2s.tree import flatten
 
 
 class Changed(Exception):
@@ -131,6 +74,7 @@ class Steps:
         """Variables that each step seems to assign before it reads them, and why it must."""
         self.sole = self.recording.sole_values(list)
         self.sole_arrays = self.recording.sole_values(TracedArray)
+        self.aliases = Aliases(self.recording, self.carried, self.growing, self.sole_arrays)
         for key, slot in self.recording.slots.items():
             # An array may be changed in place (`x += y`), and then the variable stays what it is.
             if slot.name in names and not is_changeable(self.recording.before[key]):
@@ -152,7 +96,6 @@ class Steps:
             try:
                 step = self._trace()
                 self._settle(step)
-                self._require_one_name(step)
             except Changed:
                 continue
             except NameError as error:
@@ -172,77 +115,6 @@ class Steps:
                 continue
             return step
 
-    def _require_one_name(self, step: Step) -> None:
-        """Raise Unlike if the step changes an array in place that is carried under another name.
-
-        What is carried is a value of its own: it would not change with the array.
-        """
-        changed = {
-            id(slot.owner)
-            for slot in self.recording.slots.values()
-            if isinstance(slot, Contents) and isinstance(slot.owner, Tracer)
-        }
-        for growing in self.growing.values():
-            self._require_own(growing.item, changed, step)
-        leaves = [leaf for value in step.after.values() for leaf in flatten(value)[0]]
-        inputs = iter(step.numbers)
-        for key, carried in self.carried.items():
-            if self._is_array(key):
-                for _ in carried.numbers:
-                    next(inputs)
-                continue
-            ends = self._ends(carried, step.after.get(key, step.start[key]))
-            starts = self._ends(carried, step.start[key])
-            for (old, _), start, end in zip(carried.numbers, starts, ends, strict=True):
-                is_changed = start.variable is not next(inputs)
-                may_be = [elements_of(old), *self._may_be(end, step)]
-                if not changed.isdisjoint(map(id, may_be)):
-                    pass
-                elif not is_changed or not is_changeable(end) or self._is_sole(end, leaves, step):
-                    continue
-                name = self.recording.slots[key].name
-                raise Unlike(f"it changes an array in place that is also known as `{name}`")
-
-    def _require_own(self, item: Any, changed: set[int], step: Step) -> None:
-        """Raise Unlike if an array that is appended to a list is changed in place by other steps,
-        and Changed if it must not be changed by the next one, which has it under another name."""
-        array = elements_of(item)
-        if id(array) in changed:
-            raise Unlike(
-                "a list grows in it by an array that it changes in place, so all of its items are "
-                "one array: append a copy, y.copy()"
-            )
-        for key in [*self.sole_arrays]:
-            carried = self.carried.get(key)
-            if carried is not None and isinstance(array, Tracer) and is_changeable(array):
-                ends = self._ends(carried, step.after.get(key, step.start[key]))
-                if any(elements_of(end).variable is array.variable for end in ends):
-                    del self.sole_arrays[key]
-                    raise Changed
-
-    def _may_be(self, end: Any, step: Step) -> list[Any]:
-        """The arrays that what is carried may be, or share elements with, at the end of a step."""
-        array = elements_of(end)
-        with appending_to(step.builder):
-            return [array, *twins.reached(array)]
-
-    def _is_sole(self, end: Any, leaves: Sequence[Any], step: Step) -> bool:
-        """Whether an array is known by one name at the end of a step, and not outside of it."""
-        holders = [leaf for leaf in leaves if isinstance(leaf, Tracer)]
-        same = sum(
-            v.variable is end.variable or (_is_view(v) and elements_of(v) is elements_of(end))
-            for v in holders
-        )
-        shared = [
-            var
-            for key in self.carried
-            if key not in self.sole_arrays
-            for var in self._vars_of(key, step)
-        ]
-        is_own = end.builder is step.builder and end.variable not in shared
-        is_own = is_own and len(self._may_be(end, step)) == 1
-        return same <= 1 and is_own and not _is_view(end)
-
     def _builder(self) -> Builder:
         builder = Builder(self.source)
         builder.array_names = self.outer.array_names
@@ -250,6 +122,7 @@ class Steps:
 
     def _inputs(self, builder: Builder) -> tuple[list[Var], dict[int, Any]]:
         """Inputs for the carried leaves, and what is in the slots at the beginning of a step."""
+        self.aliases.find()
         inputs: list[Var] = []
         copies = Copies()
         start: dict[int, Any] = {}
@@ -258,14 +131,10 @@ class Steps:
             found: list[Tracer] = []
             for leaf, a in carried.numbers:
                 own = leaf.variable.name if isinstance(leaf, Tracer) else None
-                is_alone = len(carried.leaves) == 1 and not self._is_array(key)
+                is_alone = len(carried.leaves) == 1 and not self.aliases.is_array(key)
                 var = Var(a, name if is_alone else own)
                 inputs.append(var)
                 found.append(like(tracer_of(builder, var), leaf))
-                if key in self.sole_arrays or self._is_array(key):
-                    continue
-                if is_changeable(found[-1]):
-                    may_be_shared(found[-1], name)
             start[key] = carried.filled(found)
             copies.add(start[key], self.recording.before[key])
         for key in self.fresh:
@@ -273,11 +142,6 @@ class Steps:
         for key, growing in self.growing.items():
             start[key] = growing
         return inputs, start
-
-    def _is_array(self, key: int) -> bool:
-        """Whether the slot is an array that is changed in place."""
-        slot = self.recording.slots[key]
-        return isinstance(slot, Contents) and isinstance(slot.owner, Tracer)
 
     def _enter(self, start: dict[int, Any]) -> None:
         for key, value in start.items():
@@ -302,11 +166,16 @@ class Steps:
             values.append(tracer_of(builder, var))
         for growing in self.growing.values():
             growing.begin()
-        shared = [(value, value.variable) for value in values if value.variable in xs]
+        rows = [value for value in values if value.variable in xs]
+        shared = [(value, value.variable) for value in rows]
         shared += [(array, array.variable) for array in self._rows() if isinstance(array, Tracer)]
         with self.recording.active(), appending_to(builder):
             try:
                 self._enter(start)
+                arrays = self.aliases.places(start, self.carried)
+                self.aliases.declare(arrays)
+                earlier = {key: growing.earlier for key, growing in self.growing.items()}
+                self.aliases.declare_kept(arrays, earlier)
                 item = [self.items.build(values)] if self.items is not None else []
                 outcome = without(self.body(*item), "continue")
                 after = self.recording.read()
@@ -321,6 +190,8 @@ class Steps:
             assert self.items is not None
             self.items = self.items.by_index()
             return self._trace()
+        for row, array in zip(rows, self._rows(), strict=True):
+            tell(row, elements_of(array), None, None, "a row")
         for var in counters:
             if var.name is not None and var.name.startswith("_"):
                 var.name = "i"
@@ -346,6 +217,8 @@ class Steps:
         for key, carried in list(self.carried.items()):
             changed = self._settle_one(key, carried, step) or changed
         if changed:
+            raise Changed
+        if self.aliases.settle(step):
             raise Changed
 
     def _is_unchanged(self, key: int, step: Step) -> bool:
@@ -403,6 +276,7 @@ class Steps:
         ):
             # A step puts another container in the place of one.
             self.carried[key] = Carried.of(self.recording.before[key], arrays_stay=True)
+            self.aliases.forget(key)
             return True
         unread = not any(var in _read(step) for var in self._vars_of(key, step))
         name = slot.name
@@ -441,6 +315,7 @@ class Steps:
         if not unread or isinstance(slot, Contents):
             raise Unlike(why)
         self.dropped[slot.name] = why
+        self.aliases.forget(key)
         del self.carried[key]
         self.fresh.add(key)
         return True
@@ -464,10 +339,6 @@ class Steps:
     def _rows(self) -> list[Any]:
         sources = self.items.sources if self.items is not None else ()
         return [source.array for source in sources if isinstance(source, Rows)]
-
-
-def _is_view(leaf: Any) -> bool:
-    return isinstance(array_of(leaf), View)
 
 
 def _promoted(old: Any, start: ShapedArray, end: ShapedArray) -> ShapedArray:

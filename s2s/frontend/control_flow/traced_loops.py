@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from s2s.control.bodies import explicit_consts
 from s2s.control.loop_split import induction
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
+from s2s.frontend.control_flow.aliases import Alias, Place
 from s2s.frontend.control_flow.branches import any_of, both, negation, tested
+from s2s.frontend.control_flow.carried import Carried, Step
 from s2s.frontend.control_flow.growing import Growing, StackedList, Wider
 from s2s.frontend.control_flow.identity import Copies
 from s2s.frontend.control_flow.iteration import Counter, as_number
@@ -26,26 +28,36 @@ from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
     Slot,
-    Snapshot,
     Variable,
     like,
-    may_be_shared,
     put,
     unusable,
 )
-from s2s.frontend.control_flow.steps import Carried, Step, Steps
+from s2s.frontend.control_flow.steps import Steps
 from s2s.ir.dims import UndecidedDimension, fresh_dimension
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
-from s2s.numpy.array import View, is_changeable
 from s2s.primitives import functions as lax
 from s2s.primitives.core import ConvertElementType
 from s2s.primitives.counts import RowsOfSteps
 from s2s.primitives.logic import Not
 from s2s.trace import Builder, Tracer, appending_to, bind, builder_in_force, named, tracer_of
-from s2s.tree import flatten
 
 _BEFORE = "Assign it before the loop"
+
+
+@dataclass(eq=False)
+class Returned:
+    """What a step returns, as something that a loop carries."""
+
+    name: str = "value"
+    value: Any = MISSING
+
+    def read(self) -> Any:
+        return self.value
+
+    def write(self, value: Any) -> None:
+        self.value = value
 
 
 class Loop(Steps):
@@ -74,12 +86,19 @@ class Loop(Steps):
             for key in [*self.fresh, *(left.keys() - self.fresh)]
             if self._has(key, step)
         }
+        returned = Returned()
+        if "return" in jumps and step.outcome is not None:
+            self.recording.slots[id(returned)] = returned
+            self.recording.before[id(returned)] = MISSING
+            step.after[id(returned)] = step.outcome.value
+            fresh[id(returned)] = Carried.of(step.outcome.value)
         for carried in fresh.values():
             if None in carried.avals:
                 carried.leaves = [
                     v if a is None else ABSENT
                     for v, a in zip(carried.leaves, carried.avals, strict=True)
                 ]
+        fresh.update(self.aliases.of_fresh(step, fresh))
         with appending_to(step.builder):
             counters = [
                 lax.add(tracer_of(step.builder, var), _literal(source.step, var.aval))
@@ -112,6 +131,7 @@ class Loop(Steps):
         runs = self._runs_at_least_once(jumps)
         given, copies = iter(results), Copies()
         assigned: dict[int, tuple[Slot, Any]] = {}
+        arrays: dict[Place, Any] = {}
         for group in (self.carried, fresh):
             for key, carried in group.items():
                 slot = self.recording.slots[key]
@@ -122,11 +142,14 @@ class Loop(Steps):
                     continue
                 ends = self._ends(carried, step.after.get(key, step.start.get(key)))
                 found = [like(next(given), end) for end in ends]
+                made = carried.filled(found)
+                if not self.aliases.is_array(key):
+                    arrays.update(self.aliases.places({key: made}, {key: carried}))
                 if key in left and outcome is not None:
-                    assigned[key] = slot, carried.filled(found)
+                    assigned[key] = slot, made
                     unusable(slot, "is assigned only before a `break`", self.source, _BEFORE)
                     continue
-                if group is fresh and not runs:
+                if group is fresh and not runs and not isinstance(slot, (Alias, Returned)):
                     reason, instead = "is assigned only in the loop", _BEFORE
                     before = self.recording.before[key]
                     if before is not MISSING and not isinstance(slot, Contents):
@@ -134,52 +157,26 @@ class Loop(Steps):
                         instead = "Give it a value of the later type before the loop"
                     unusable(slot, f"{reason}, which may make no step", self.source, instead)
                     continue
-                if len(found) == 1 and not self._is_array(key):
+                if len(found) == 1 and not self.aliases.is_array(key):
                     named(found[0], slot.name)
-                made = carried.filled(found)
                 for original in (step.after.get(key), self.recording.before[key]):
                     copies.add(made, original)
                 put(slot, made)
-                if not self._is_array(key):
-                    old = [leaf for leaf, _ in carried.numbers]
-                    is_own = group is fresh or key in self.sole_arrays or runs
-                    self._mark_shared(slot.name, found, ends, [] if is_own else old, step)
+        for alias in self.aliases.known.values():
+            end = step.after.get(id(alias))
+            if isinstance(end, bool) and (runs or id(alias) not in self.carried):
+                alias.test = end
+        self.aliases.declare(arrays)
+        lists = {key: self.recording.slots[key].read() for key in self.growing}
+        self.aliases.declare_kept(arrays, lists)
         for key in self.fresh - set(fresh):
             unusable(
                 self.recording.slots[key], "is not assigned in each step", self.source, _BEFORE
             )
-        return None if outcome is None else replace(outcome, assigned=assigned)
-
-    def _mark_shared(
-        self, name: str, found: Sequence[Any], ends: Sequence[Any], old: Sequence[Any], step: Step
-    ) -> None:
-        """Results that may be the same array as another cannot be changed in place.
-
-        `old` has what they are if there is no step, where others know that.
-        """
-        after = [
-            leaf
-            for key, value in step.after.items()
-            if not self._is_own(self.recording.slots.get(key))
-            for leaf in flatten(value)[0]
-        ]
-        arrays = [v for c in self.carried.values() for v, _ in c.numbers if is_changeable(v)]
-        for number, (result, end) in enumerate(zip(found, ends, strict=True)):
-            if not is_changeable(result) or not isinstance(end, Tracer):
-                continue
-            holders = sum(isinstance(v, Tracer) and v.variable is end.variable for v in after)
-            others = [old[number]] if old and is_changeable(old[number]) else []
-            shared = self._may_be(end, step)
-            own = [v.variable for v in shared if _is_of(v, step.builder)]
-            others += [v for v in shared[1:] if not _is_of(v, step.builder)]
-            if any(var in step.numbers for var in own):
-                others += arrays
-            if any(var in step.xs for var in own):
-                others += self._rows()
-            elif end.builder is not step.builder or isinstance(end, (Snapshot, View)):
-                others.append(end)
-            if holders > 1 or others or len(shared) > 1:
-                may_be_shared(result, name, others)
+        if outcome is None:
+            return None
+        value = None if returned.value is MISSING else returned.value
+        return replace(outcome, value=value, assigned=assigned)
 
     def _is_own(self, slot: Slot | None) -> bool:
         """Whether nothing reads the slot after the loop."""
@@ -303,18 +300,15 @@ class Loop(Steps):
         builder = step.builder
         outer = self.outer
         flags = list(jumps)
-        returned = Carried.of(step.outcome.value) if "return" in jumps and step.outcome else None
         unread = [Var(a) for c in fresh.values() for _, a in c.numbers]
         appended = self._appended(step)
         with appending_to(builder):
             results = list(jumps.values())
             flag_avals = [leaf_aval(flag) for flag in results]
-            value = [] if returned is None else [as_result(v, a) for v, a in returned.numbers]
             rows = [as_result(v, _strong(leaf_aval(v))) for v in appended]
-            atoms = [builder.atom(v) for v in (*counters, *results, *value, *ends, *new, *rows)]
+            atoms = [builder.atom(v) for v in (*counters, *results, *ends, *new, *rows)]
         flag_vars = [Var(a, kind) for a, kind in zip(flag_avals, flags, strict=True)]
-        value_vars = [] if returned is None else [Var(a) for _, a in returned.numbers]
-        carry = [*step.counters, *flag_vars, *value_vars, *step.numbers, *unread]
+        carry = [*step.counters, *flag_vars, *step.numbers, *unread]
         jaxpr = Jaxpr(builder.constvars, carry, builder.eqns, atoms)
         closed, consts = explicit_consts(ClosedJaxpr(jaxpr, tuple(builder.consts)))
         condition, condition_consts = self._condition(carry, step, flag_vars)
@@ -324,7 +318,6 @@ class Loop(Steps):
         initial = [
             *starts,
             *[as_result(False, a) for a in flag_avals],
-            *([] if returned is None else [as_result(ABSENT, a) for _, a in returned.numbers]),
             *self._initial(fresh),
         ]
         found = bind(primitive, *condition_consts, *consts, *initial)
@@ -335,17 +328,12 @@ class Loop(Steps):
         start = len(starts)
         ended = dict(zip(flags, found[start : start + len(flags)], strict=True))
         start += len(flags)
-        result: Any = None
-        if returned is not None:
-            size = len(returned.numbers)
-            result = returned.filled(found[start : start + size])
-            start += size
         outcome: End = None
         if ended:
             always = self.test is None and self.items is None
             if always and len(ended) == 1:
                 ended = dict.fromkeys(ended, True)
-            outcome = Outcome(ended, result, always)
+            outcome = Outcome(ended, None, always)
         return found[start:], outcome
 
     def _condition(
@@ -357,9 +345,8 @@ class Loop(Steps):
         def own(var: Var) -> Tracer:
             return tracer_of(builder, inputs[var])
 
-        _, start = self._inputs(builder)
         numbers = iter(step.numbers)
-        start = {
+        start: dict[int, Any] = {
             key: carried.filled([own(next(numbers)) for _ in carried.numbers])
             for key, carried in self.carried.items()
         }
@@ -396,10 +383,6 @@ class Loop(Steps):
         stop = as_number(stop)
         compare = lax.lt if source.step > 0 else lax.gt
         return compare(own(step.counters[0]), stop)
-
-
-def _is_of(value: Any, builder: Builder) -> bool:
-    return isinstance(value, Tracer) and value.builder is builder
 
 
 def _strong(a: ShapedArray) -> ShapedArray:

@@ -54,15 +54,14 @@ def first_crossing_value_and_grad(xs, level: float):
     # Backward, from the return value to the arguments.
     # dynamic.py:244: for i in range(len(xs) - 1):
     if return_1:
-        chosen_bar = 1.0
+        value_bar = 1.0
         level_bar = 0.0
     else:
         # dynamic.py:247: return -level
         level_bar = -1.0
-        chosen_bar = 0.0
+        value_bar = 0.0
     xs_bar = np.zeros(n)
     level_bar_1 = 0.0
-    value_bar = chosen_bar
     for i in reversed(range(len(return_steps))):
         # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
         if return_steps[i]:
@@ -80,4 +79,4 @@ def first_crossing_value_and_grad(xs, level: float):
     return value, (xs_bar, level_bar)
 
 
-# s2s digest: 9ca5c1e9a1bd5e34
+# s2s digest: e44f7ee7c40a4499

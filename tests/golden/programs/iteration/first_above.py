@@ -43,13 +43,12 @@ def first_above_value_and_grad(xs):
     # iteration.py:132: for x in xs:
     if return_1:
         xs_bar = np.zeros(xs.shape)
-        chosen_bar = 1.0
+        value_bar = 1.0
     else:
         # iteration.py:135: return np.sum(xs)
         xs_bar = np.ones(xs.shape)
-        chosen_bar = 0.0
+        value_bar = 0.0
     xs_bar_1 = np.zeros(n)
-    value_bar = chosen_bar
     for i in reversed(range(steps)):
         x = xs[i]
         # iteration.py:133: if x > 0.6:
@@ -62,4 +61,4 @@ def first_above_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 898100bcc80aa2e2
+# s2s digest: ed11ccba6a7a9c9c

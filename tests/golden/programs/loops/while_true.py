@@ -19,8 +19,8 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
         (value, a_bar): floats
     """
     # loops.py:27: while True:
-    value = 0.0
     x = 1.0
+    value = 0.0
     x_steps = []
     while True:
         x_steps.append(x)
@@ -36,8 +36,8 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
     # Backward, from the return value to the arguments.
     # loops.py:27: while True:
     a_bar = 0.0
-    value_bar = 1.0
     x_bar = 0.0
+    value_bar = 1.0
     for x in reversed(x_steps):
         # loops.py:28: new = 0.5 * (x + a / x)
         ratio = a / x
@@ -57,4 +57,4 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
     return value, a_bar
 
 
-# s2s digest: 38e71415755ea184
+# s2s digest: 72fc6ff6cc01240b

@@ -24,9 +24,9 @@ def mandelbrot_value_and_grad(re: float, im: float):
     """
     # physics.py:206: for n in range(20):
     return_1 = False
-    value = 0.0
     x = 0.0
     y = 0.0
+    value = 0.0
     x_steps = [x]
     y_steps = [y]
     for n in range(20):
@@ -53,7 +53,7 @@ def mandelbrot_value_and_grad(re: float, im: float):
     # Backward, from the return value to the arguments.
     # physics.py:206: for n in range(20):
     if return_1:
-        chosen_bar = 1.0
+        value_bar = 1.0
         re_bar = 0.0
         im_bar = 0.0
     else:
@@ -61,10 +61,9 @@ def mandelbrot_value_and_grad(re: float, im: float):
         converted_bar = 1.0
         im_bar = product * converted_bar
         re_bar = 20.0 * converted_bar * im
-        chosen_bar = 0.0
+        value_bar = 0.0
     re_bar_1 = 0.0
     im_bar_1 = 0.0
-    value_bar = chosen_bar
     x_bar = 0.0
     y_bar = 0.0
     for i in reversed(range(len(x_steps) - 1)):
@@ -85,12 +84,12 @@ def mandelbrot_value_and_grad(re: float, im: float):
         # physics.py:207: x, y = x * x - y * y + re, 2 * x * y + im
         y_bar_1 = 2.0 * x * y_bar - 2.0 * x_bar * y
         x_bar = 2.0 * (y_bar * y + x_bar * x)
-        value_bar = 0.0
         y_bar = y_bar_1
+        value_bar = 0.0
     re_bar += re_bar_1
     im_bar += im_bar_1
 
     return value, (re_bar, im_bar)
 
 
-# s2s digest: 069431ca06ca643f
+# s2s digest: 25abc6bdc9849c35

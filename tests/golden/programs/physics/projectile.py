@@ -30,9 +30,9 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     # physics.py:19: vx_new = vx - dt * drag * v * vx
     product = 0.05 * drag
     # physics.py:17: while True:
-    value = 0.0
     x = 0.0
     y = 0.0
+    value = 0.0
     y_steps = []
     vy_steps = []
     vx_steps = []
@@ -68,11 +68,11 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     # Backward, from the return value to the arguments.
     # physics.py:17: while True:
     drag_bar = 0.0
-    value_bar = 1.0
     vx_bar = 0.0
     vy_bar = 0.0
     x_bar = 0.0
     y_bar = 0.0
+    value_bar = 1.0
     for y, vy, vx, x in zip(
         reversed(y_steps), reversed(vy_steps), reversed(vx_steps), reversed(x_steps)
     ):
@@ -142,4 +142,4 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     return value, (speed_bar, angle_bar, drag_bar)
 
 
-# s2s digest: 7d15cb032f3cd1da
+# s2s digest: 566aeb68ba29e47f

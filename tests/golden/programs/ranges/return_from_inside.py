@@ -27,8 +27,8 @@ def return_from_inside_value_and_grad(a, limit: float):
 
     # ranges.py:164: for row in a:
     return_1 = False
-    value = 0.0
     total = 0.0
+    value = 0.0
     total_steps = []
     for i in range(n):
         total_steps.append(total)
@@ -56,13 +56,12 @@ def return_from_inside_value_and_grad(a, limit: float):
     # Backward, from the return value to the arguments.
     # ranges.py:164: for row in a:
     if return_1:
-        chosen_bar = 1.0
+        value_bar = 1.0
         total_bar = 0.0
     else:
-        chosen_bar = 0.0
+        value_bar = 0.0
         total_bar = -1.0
     a_bar = np.zeros((n, m))
-    value_bar = chosen_bar
     for i in reversed(range(len(total_steps))):
         row = a[i]
         # ranges.py:165: for value in row:
@@ -100,4 +99,4 @@ def return_from_inside_value_and_grad(a, limit: float):
     return value, (a_bar, 0.0)
 
 
-# s2s digest: a10b2fd84422112a
+# s2s digest: a08eb96de2709f42

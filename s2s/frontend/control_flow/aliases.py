@@ -1,0 +1,194 @@
+"""Which of the arrays that a loop carries are one, or one that there was before the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from s2s.frontend.control_flow.carried import Carried, Step
+from s2s.frontend.control_flow.growing import Growing
+from s2s.frontend.control_flow.merging import Unlike
+from s2s.frontend.control_flow.sharing import Pair, base_of, is_array, related, tell
+from s2s.frontend.control_flow.state import MISSING, Contents, Recording, is_kept_in
+from s2s.numpy.array import TracedArray
+from s2s.numpy.twins import Test
+from s2s.trace import Tracer, appending_to
+
+
+@dataclass(eq=False)
+class Alias:
+    """Where an array that is carried is another, or a part of it: carried along with it.
+
+    u = x                   u is x in the first step, and an array of its own in the others
+    for _ in range(n):
+        u[0] = 0.5          x changes with u where u is x
+        u = 2.0 * u
+    """
+
+    pair: Pair
+    other: Any
+    """The other array if it is one from before the loop."""
+    name: str
+    test: Any = MISSING
+
+    def read(self) -> Any:
+        return self.test
+
+    def write(self, value: Any) -> None:
+        self.test = value
+
+
+Place = tuple[int, int]
+"""A leaf that is carried: the slot, and the number of the leaf in it."""
+
+
+class Aliases:
+    """The pairs of arrays that are one in some step, of a loop that carries what is in `carried`.
+
+    Where a pair is one is carried along, as a truth value.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        carried: dict[int, Carried],
+        growing: dict[int, Growing],
+        sole: Mapping[int, Any],
+    ) -> None:
+        self.recording = recording
+        self.carried = carried
+        self.growing = growing
+        self.sole = sole
+        """The arrays that are known by one variable and nothing else."""
+        self.known: dict[Pair, Alias] = {}
+        self._kept: set[tuple[Hashable, int]] = set()
+        """Arrays that are also the last item of a list that grows, and the slot of that."""
+
+    def is_array(self, key: int) -> bool:
+        """Whether the slot is an array that is changed in place."""
+        slot = self.recording.slots.get(key)
+        return isinstance(slot, Contents) and isinstance(slot.owner, Tracer)
+
+    def places(self, values: Mapping[int, Any], groups: Mapping[int, Carried]) -> dict[Place, Any]:
+        """The arrays in slots of the given values that are carried by a name."""
+        return {
+            (key, number): leaf
+            for key, carried in groups.items()
+            if not self.is_array(key) and key in values
+            for number, leaf in enumerate(carried.flatten(values[key])[0])
+            if carried.avals[number] is not None and is_array(leaf)
+        }
+
+    def find(self) -> None:
+        """Carry along which arrays are those that they are before the loop, and others know."""
+        before = {key: self.recording.before[key] for key in self.carried}
+        for place, leaf in self.places(before, self.carried).items():
+            if place[0] not in self.sole:
+                base, relation = base_of(leaf)
+                pair = Pair(place, id(base), True, relation)
+                if pair not in self.known:
+                    self._add(pair, base, None if relation is None else True)
+
+    def _add(self, pair: Pair, other: Any, before: Test) -> Alias:
+        """Carry along where a pair is one, which it is as told before the loop; or it is not known
+        in any step, None."""
+        place = cast(Place, pair.array)
+        alias = Alias(pair, other, f"is_{self.recording.slots[place[0]].name}")
+        self.known[pair] = alias
+        self._tell(alias, before)
+        return alias
+
+    def _tell(self, alias: Alias, before: Test) -> None:
+        key = id(alias)
+        self.recording.slots[key] = alias
+        self.recording.before[key] = alias.test = before
+        self.carried.pop(key, None)
+        if before is not None:
+            self.carried[key] = Carried.of(before)
+
+    def forget(self, key: int) -> None:
+        """Forget what is known of the arrays in a slot."""
+        for pair, alias in [*self.known.items()]:
+            if key in {
+                cast(Place, place)[0]
+                for place in (pair.array, pair.other)
+                if isinstance(place, tuple)
+            }:
+                del self.known[pair], self.recording.slots[id(alias)]
+                del self.recording.before[id(alias)]
+                self.carried.pop(id(alias), None)
+
+    def declare(self, arrays: Mapping[Place, Any]) -> None:
+        """Tell which of the arrays at these places are one, as it stands in the slots now."""
+        for pair, alias in self.known.items():
+            other = alias.other if pair.is_from_before else arrays.get(cast(Place, pair.other))
+            array = arrays.get(cast(Place, pair.array))
+            if array is None or other is None or alias.test is MISSING:
+                continue
+            is_plain = not isinstance(other, TracedArray) and alias.test is not False
+            name = self.recording.slots[cast(Place, pair.array)[0]].name
+            tell(array, other, pair.relation, None if is_plain else alias.test, name)
+
+    def declare_kept(self, arrays: Mapping[Place, Any], lists: Mapping[int, Any]) -> None:
+        """Tell which of the arrays at these places are items of lists that grow, too."""
+        for place, holder in self._kept:
+            if place in arrays:
+                is_kept_in(lists[holder], [arrays[cast(Place, place)]])
+
+    def settle(self, step: Step) -> bool:
+        """Find which arrays are one at the end of the step; or whether the step must be traced
+        again, since that was not thought of."""
+        found, others = self._related(step, self.carried)
+        changed = False
+        for pair, test in found.items():
+            if isinstance(pair.array, int):
+                changed = self._keep(pair.array, pair) or changed
+            elif pair not in self.known:
+                self._add(pair, others.get(pair.other), None if test is None else False)
+                changed = True
+            elif test is None and self.recording.before[id(self.known[pair])] is not None:
+                self._tell(self.known[pair], None)
+                changed = True
+        for pair, alias in self.known.items():
+            if id(alias) in self.carried:
+                step.after[id(alias)] = found.get(pair, False)
+        return changed
+
+    def _related(
+        self, step: Step, groups: Mapping[int, Carried]
+    ) -> tuple[dict[Pair, Test], dict[Hashable, Any]]:
+        """Which arrays in the slots, and items of lists that grow, are one at the end of the step,
+        or are one from before it; and those."""
+        leaves: dict[Any, Any] = dict(self.places({**step.start, **step.after}, groups))
+        leaves.update((holder, growing.item) for holder, growing in self.growing.items())
+        with appending_to(step.builder):
+            found, others = related(leaves, step.builder)
+        return {pair: test for pair, test in found.items() if test is not False}, others
+
+    def of_fresh(self, step: Step, fresh: Mapping[int, Carried]) -> dict[int, Carried]:
+        """Where arrays are another one that have no value before the loop, found at its end."""
+        found, others = self._related(step, {**self.carried, **fresh})
+        carried: dict[int, Carried] = {}
+        for pair, test in found.items():
+            if isinstance(pair.array, int):
+                self._keep(pair.array, pair)
+            elif pair not in self.known:
+                alias = self._add(pair, others.get(pair.other), None)
+                step.after[id(alias)] = test
+                if isinstance(test, Tracer):
+                    carried[id(alias)] = Carried.of(test)
+        return carried
+
+    def _keep(self, holder: int, pair: Pair) -> bool:
+        """The item that a step appends to a list is an array that other steps know, too: whether
+        that is new. Raises Unlike if they change it."""
+        if pair.is_from_before and self.is_array(cast(int, pair.other)):
+            raise Unlike(
+                "a list grows in it by an array that it changes in place, so all of its items are "
+                "one array: append a copy, y.copy()"
+            )
+        if pair.is_from_before or (pair.other, holder) in self._kept:
+            return False
+        self._kept.add((pair.other, holder))
+        return True
