@@ -243,6 +243,18 @@ class Primitive:
         results and carried values than it needs; None to stay as it is."""
         return None
 
+    def adding_to(
+        self,
+        start: Atom,
+        place: int,
+        eqn: JaxprEqn,
+        total: JaxprEqn,
+        producers: Mapping[Var, JaxprEqn],
+    ) -> JaxprEqn | None:
+        """The equation that adds a result of `eqn`, which is of this primitive, to `start` itself,
+        as the sum `total` does; None if there is none."""
+        return None
+
     def absorbed(self, eqn: JaxprEqn, reader: JaxprEqn) -> JaxprEqn | None:
         """An equation of this primitive with another one, which alone reads some of its results,
         done in its jaxprs; None unless that is simpler."""

@@ -29,11 +29,12 @@ from s2s.control.bodies import (
 )
 from s2s.control.branch_split import Shared, split_callee
 from s2s.control.higher_order import HigherOrder, has_effects, per_jaxpr
-from s2s.control.sums import with_added, with_results, with_sums_inside
+from s2s.control.sums import with_added, with_results
 from s2s.control.tidy import Operands, Source, identity, rebuilt
 from s2s.ir.dims import Size, require_same
 from s2s.ir.dtypes import BOOL
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.passes.sums import add_inside
 from s2s.primitive import BatchAxis, Linear, PartialEval, Primitive, Producer, Value, Zero
 from s2s.primitives.core import (
     BroadcastInDim,
@@ -285,7 +286,7 @@ class Cond(HigherOrder):
         result."""
         if is_number(args[0]):
             return inline(tidy(self.branches[int(number(args[0]))]), *args[1:])
-        branches = [tidy(with_sums_inside(branch)) for branch in self.branches]
+        branches = [tidy(add_inside(branch, in_branches=True)) for branch in self.branches]
         given = Operands(producer)
         rebuilt_branches: list[tuple[ClosedJaxpr, dict[Var, Source]]] = []
         for branch in branches:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from s2s.ir.dims import Size
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Source, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, Source, Var
 from s2s.primitive import Primitive, Value, substitute_in
 
 P = ParamSpec("P")
@@ -39,18 +39,6 @@ class HigherOrder(Primitive):
         """The fields, which are the parameters but for a `name`: the class has one of its own."""
         fields = dataclasses.fields(cast(Any, self))
         return {field.name: getattr(self, field.name) for field in fields}
-
-    def adding_to(
-        self,
-        start: Atom,
-        place: int,
-        eqn: JaxprEqn,
-        total: JaxprEqn,
-        producers: Mapping[Var, JaxprEqn],
-    ) -> JaxprEqn | None:
-        """The equation that adds a result of `eqn`, which is of this primitive, to `start` itself,
-        as the sum `total` does; None if there is none."""
-        return None
 
     @property
     def jaxprs(self) -> list[ClosedJaxpr]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from s2s.control.bodies import split_at
 from s2s.control.loop_split import counters
 from s2s.control.settled import Settled, settled
-from s2s.control.sums import with_sums_inside
 from s2s.control.tidy import Operands, Source, hoisted, rebuilt, repeated, with_sums_placed
 from s2s.ir.dims import Dim, Size, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, ShapedArray, Var
+from s2s.passes.sums import add_inside
 from s2s.primitive import Producer, Value
 from s2s.primitives.core import BroadcastInDim, broadcast_in_dim, full
 from s2s.primitives.functions import add, dim_as_value, iota, mul
@@ -35,7 +35,7 @@ def tidied_scan(
     if same_size(scan.length, 0):
         empty = [full((0, *y.shape), 0, y.dtype) for y in scan.jaxpr.out_avals[len(carry) :]]
         return [*carry, *empty]
-    body = with_sums_placed(tidy(with_sums_placed(with_sums_inside(scan.jaxpr))))
+    body = with_sums_placed(tidy(with_sums_placed(add_inside(scan.jaxpr, in_branches=True))))
     const_vars, carry_vars, xs_vars = split_at(body.jaxpr.invars, len(consts), len(carry))[:3]
     carry_outs, y_outs = split_at(body.jaxpr.outvars, len(carry))
 

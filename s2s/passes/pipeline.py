@@ -15,6 +15,7 @@ from s2s.passes.factors import collect_factors
 from s2s.passes.finish import finish, unpack
 from s2s.passes.names import hand_on_names
 from s2s.passes.parts import stack_parts
+from s2s.passes.sums import add_inside
 from s2s.primitive import Value
 from s2s.trace import builder_in_force, copy_equation, make, walk
 
@@ -53,7 +54,8 @@ def tidy(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 def _tidied_here(closed: ClosedJaxpr) -> ClosedJaxpr:
     # What was folded away is no value to make others of.
-    return dce(cse(dce(absorb_sums(stack_parts(collect_factors(cse(dce(closed))))))))
+    placed = add_inside(closed, in_branches=False)
+    return dce(cse(dce(absorb_sums(stack_parts(collect_factors(cse(dce(placed))))))))
 
 
 def tidy_bodies(closed: ClosedJaxpr) -> ClosedJaxpr:

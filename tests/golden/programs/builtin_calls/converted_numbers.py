@@ -62,11 +62,10 @@ def converted_numbers_value_and_grad(x, t: float):
     # builtin_calls.py:214: if bool(x[0] > 0.5) and not bool(x[1] > 0.0):
     total_bar = 2.0 * total if opposite else 1.0
     # builtin_calls.py:212: for k in range(int(t * 2.0)):
-    t_bar = 0.0
+    t_bar = float(above)
     for k in reversed(range(int(product))):
         # builtin_calls.py:213: total += t / (k + 1)
         t_bar += total_bar / (k + 1)
-    t_bar += above
     # builtin_calls.py:211: total = float(x[i]) * (1.0 - weight) + float(x[i + 1]) * weight
     t_bar = t_bar + converted_1 * total_bar - converted * total_bar
     x_bar[int(t) + 1] += total_bar * weight
@@ -75,4 +74,4 @@ def converted_numbers_value_and_grad(x, t: float):
     return value, (x_bar, t_bar)
 
 
-# s2s digest: 4c93e4a45c7c8b8b
+# s2s digest: af65fd23a5ecb840

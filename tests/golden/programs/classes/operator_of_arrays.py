@@ -66,8 +66,8 @@ def operator_of_arrays_value_and_grad(d, o, x):
     # classes.py:217: y = self.diagonal * x
     x_bar += y
     # classes.py:229: for _ in range(6):
-    d_bar = np.zeros(n + 1)
-    o_bar = np.zeros(n)
+    o_bar = 2.0 * x[1:] * x[:-1]
+    d_bar = x * x
     for i in reversed(range(6)):
         sqrt = sqrt_steps[i]
         x_1 = x_steps[i]
@@ -90,10 +90,8 @@ def operator_of_arrays_value_and_grad(d, o, x):
         # classes.py:217: y = self.diagonal * x
         x_bar += d * y_bar
         d_bar += y_bar * x_1
-    d_bar += x * x
-    o_bar += 2.0 * x[1:] * x[:-1]
 
     return value, (d_bar, o_bar, x_bar)
 
 
-# s2s digest: a4428438b22a1152
+# s2s digest: 915de663b4d7ae74

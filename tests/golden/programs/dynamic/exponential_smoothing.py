@@ -43,22 +43,21 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     # dynamic.py:161: return np.sum((smoothed - xs) ** 2)
     smoothed_bar = 2.0 * difference_1
     # dynamic.py:159: for t in range(1, len(xs)):
-    xs_bar = np.zeros(n)
+    xs_bar = -smoothed_bar
     alpha_bar = 0.0
-    smoothed_bar_1 = smoothed_bar.copy()
+    smoothed_bar = smoothed_bar.copy()
     for t in reversed(range(1, n)):
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
-        row_bar = smoothed_bar_1[t]
-        smoothed_bar_1[t] = 0.0
-        smoothed_bar_1[t - 1] += difference * row_bar
+        row_bar = smoothed_bar[t]
+        smoothed_bar[t] = 0.0
+        smoothed_bar[t - 1] += difference * row_bar
         difference_bar = row_bar * xs[t] - row_bar * smoothed[t - 1]
         alpha_bar += difference_bar
         xs_bar[t] += alpha * row_bar
-    xs_bar -= smoothed_bar
     # dynamic.py:158: smoothed[0] = xs[0]
-    xs_bar[0] += smoothed_bar_1[0]
+    xs_bar[0] += smoothed_bar[0]
 
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: 75ba031224d5e749
+# s2s digest: b54da9d32a1702c2

@@ -61,22 +61,21 @@ def first_crossing_value_and_grad(xs, level: float):
         level_bar = -1.0
         value_bar = 0.0
     xs_bar = np.zeros(n)
-    level_bar_1 = 0.0
+    value_bar = chosen_bar
     for i in reversed(range(len(return_steps))):
         # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
         if return_steps[i]:
             # dynamic.py:246: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
             xs_i = xs[i]
             difference = xs[i + 1] - xs_i
-            level_bar_2 = value_bar / difference
-            product_bar = -(level - xs_i) / difference * level_bar_2
+            level_bar_1 = value_bar / difference
+            product_bar = -(level - xs_i) / difference * level_bar_1
             xs_bar[i + 1] += product_bar
-            xs_bar[i] += -product_bar - level_bar_2
-            level_bar_1 += level_bar_2
+            xs_bar[i] += -product_bar - level_bar_1
+            level_bar += level_bar_1
         value_bar = 0.0
-    level_bar += level_bar_1
 
     return value, (xs_bar, level_bar)
 
 
-# s2s digest: e44f7ee7c40a4499
+# s2s digest: 529e75702a4f93e3

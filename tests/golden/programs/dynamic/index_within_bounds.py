@@ -76,11 +76,10 @@ def index_within_bounds_value_and_grad(xs, t: float):
     if below:
         # dynamic.py:324: for x in xs:
         row_bar = ys_bar[i]
-        xs_bar_1 = np.zeros(n)
+        xs_bar_1 = np.full(n, row_bar * element_1)
         for x in reversed(xs):
             # dynamic.py:325: ys[i] += x * xs[i]
             xs_bar_1[i] += x * row_bar
-        xs_bar_1 += row_bar * element_1
         # dynamic.py:323: ys[i] = t * xs[i]
         ys_bar[i] = 0.0
         xs_bar_1[i] += t * row_bar
@@ -93,4 +92,4 @@ def index_within_bounds_value_and_grad(xs, t: float):
     return value, (xs_bar, t_bar)
 
 
-# s2s digest: 3fd16341b5efb996
+# s2s digest: 6cce6b66b4b5b217

@@ -85,7 +85,6 @@ def viterbi_value_and_grad(log_e):
     # filters.py:73: for t in range(1, n):
     converted = (score == largest_score).astype(float)
     score_bar = converted / converted.sum()
-    log_e_bar_1 = np.zeros((n, m))
     for t in reversed(range(1, n)):
         # filters.py:75: for j in range(k):
         above_steps_steps = above_steps_steps_steps[t - 1]
@@ -95,7 +94,7 @@ def viterbi_value_and_grad(log_e):
             # filters.py:81: new[j] = best + log_e[t, j]
             best_bar = new_bar[j]
             new_bar[j] = 0.0
-            log_e_bar_1[t, j] += best_bar
+            log_e_bar[t, j] += best_bar
             # filters.py:77: for i in range(k):
             row = above_steps_steps[j]
             for i in reversed(range(m)):
@@ -108,11 +107,10 @@ def viterbi_value_and_grad(log_e):
                 # filters.py:78: cand = score[i] + np.log(TRANSITIONS[i, j])
                 score_bar_1[i] += cand_bar
         score_bar = score_bar_1
-    log_e_bar += log_e_bar_1
     # filters.py:71: score = log_e[0].copy()
     log_e_bar[0] += score_bar
 
     return value, log_e_bar
 
 
-# s2s digest: 9a977e98d3bbfd37
+# s2s digest: 256f22fbeb0ee939

@@ -47,18 +47,17 @@ def first_above_value_and_grad(xs):
     else:
         # iteration.py:135: return np.sum(xs)
         xs_bar = np.ones(xs.shape)
-        value_bar = 0.0
-    xs_bar_1 = np.zeros(n)
+        chosen_bar = 0.0
+    value_bar = chosen_bar
     for i in reversed(range(steps)):
         x = xs[i]
         # iteration.py:133: if x > 0.6:
         x_bar = 2.0 * value_bar * x if x > 0.6 else 0.0
         # iteration.py:132: for x in xs:
-        xs_bar_1[i] += x_bar
+        xs_bar[i] += x_bar
         value_bar = 0.0
-    xs_bar += xs_bar_1
 
     return value, xs_bar
 
 
-# s2s digest: ed11ccba6a7a9c9c
+# s2s digest: b2a5e1240267672b

@@ -54,7 +54,7 @@ def differences_along_the_way_value_and_grad(a):
     h_bar[:-1] = -product_bar
     h_bar[1:] += product_bar
     # language.py:65: while True:
-    a_bar = 0.0
+    a_bar = len(x_steps) + 1 + h_bar[0]
     x_bar = 0.0
     for i in reversed(range(len(x_steps))):
         x = x_steps[i]
@@ -68,9 +68,9 @@ def differences_along_the_way_value_and_grad(a):
         ratio_bar = product_bar_1 / x
         a_bar += ratio_bar
         x_bar = x_bar + product_bar_1 - a / x * ratio_bar
-    a_bar = len(x_steps) + 1 + h_bar[0] + a_bar + x_bar
+    a_bar += x_bar
 
     return value, a_bar
 
 
-# s2s digest: 502c901c2a54cdfd
+# s2s digest: 6c432e9a63ce8b99

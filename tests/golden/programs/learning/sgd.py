@@ -57,10 +57,9 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
     w_bar = product_bar @ xs
     xs_bar = np.outer(product_bar, w)
     # learning.py:157: for _ in range(5):
+    ys_bar = -product_bar
     negated = -rate
     rate_bar = 0.0
-    xs_bar_1 = np.zeros((m, n))
-    ys_bar = np.zeros(m)
     for w_steps, error_steps in zip(
         reversed(w_steps_steps), reversed(error_steps_steps)
     ):
@@ -78,12 +77,10 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
             y_bar_steps[i] = -error_bar
             x_bar_steps[i] = error_bar * w_steps[i] - rate * error * w_bar
             w_bar += error_bar * x
-        xs_bar_1 += x_bar_steps
+        xs_bar += x_bar_steps
         ys_bar += y_bar_steps
-    xs_bar += xs_bar_1
-    ys_bar -= product_bar
 
     return value, (w_bar, xs_bar, ys_bar, rate_bar)
 
 
-# s2s digest: 40e2fc2397e4af8b
+# s2s digest: 00761f93092510e7

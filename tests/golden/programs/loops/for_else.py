@@ -39,7 +39,6 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
     # Backward, from the return value to the arguments.
     # loops.py:73: for _ in range(3):
     a_bar = 0.0 if break_1 else 10.0
-    a_bar_1 = 0.0
     x_bar = 1.0
     for x_1 in reversed(x_steps):
         # loops.py:74: if x > 4.0:
@@ -49,11 +48,11 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
         else:
             # loops.py:77: x = x * (1.0 + a)
             x_bar_1 = x_bar * (1.0 + a)
-            a_bar_1 += x_1 * x_bar
+            a_bar += x_1 * x_bar
             x_bar = x_bar_1
-    a_bar = a_bar + a_bar_1 + x_bar
+    a_bar += x_bar
 
     return x, a_bar
 
 
-# s2s digest: f9b450f5374d1f63
+# s2s digest: 4f87952a2e399271

@@ -60,18 +60,16 @@ def found_before_break_value_and_grad(xs):
         # loops.py:232: found, where = 0.5 * xs[0], -1
         xs_bar[0] += 0.5 * found_bar
         found_bar = 0.0
-    xs_bar_1 = np.zeros(n)
     value_bar = found_bar
     for i in reversed(range(steps)):
         x = xs[i]
         # loops.py:228: if x > 1.0:
         x_bar = value_bar if x > 1.0 else 0.0
         # loops.py:227: for i, x in enumerate(xs):
-        xs_bar_1[i] += x_bar
+        xs_bar[i] += x_bar
         value_bar = 0.0
-    xs_bar += xs_bar_1
 
     return value, xs_bar
 
 
-# s2s digest: 9ef83882d91ce38d
+# s2s digest: 58575e2654f7158d

@@ -36,7 +36,7 @@ def while_break_value_and_grad(a: float) -> tuple[float, float]:
 
     # Backward, from the return value to the arguments.
     # loops.py:42: while count < 60:
-    a_bar = 0.0
+    a_bar = x
     x_bar = a
     for i in reversed(range(len(x_steps) - 1)):
         x_1 = x_steps[i]
@@ -45,9 +45,8 @@ def while_break_value_and_grad(a: float) -> tuple[float, float]:
         ratio_bar = x_bar / x_1
         a_bar += ratio_bar
         x_bar -= a / x_1 * ratio_bar
-    a_bar += x
 
     return value, a_bar
 
 
-# s2s digest: 803506e0dc820400
+# s2s digest: 9795f3da7ef37a9a

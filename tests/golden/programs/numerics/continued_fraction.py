@@ -35,17 +35,15 @@ def continued_fraction_value_and_grad(x: float) -> tuple[float, float]:
     # numerics.py:208: return result / x
     result_bar = 1.0 / x
     # numerics.py:206: for n in range(15, 0, -2):
-    x_bar = 0.0
-    result_bar_1 = result_bar
+    x_bar = -value * result_bar
     for i in range(8):
         n = 2 * i + 1
         # numerics.py:207: result = x * x / (n - result)
-        ratio_bar = result_bar_1 / (n - result_steps[i + 1])
-        result_bar_1 = result_steps[i] * ratio_bar
+        ratio_bar = result_bar / (n - result_steps[i + 1])
+        result_bar = result_steps[i] * ratio_bar
         x_bar += 2.0 * ratio_bar * x
-    x_bar -= value * result_bar
 
     return value, x_bar
 
 
-# s2s digest: 96935a608b40736a
+# s2s digest: 90d873108f3f3548

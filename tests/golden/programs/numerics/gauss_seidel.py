@@ -50,7 +50,7 @@ def gauss_seidel_value_and_grad(a, b):
     # Backward, from the return value to the arguments.
     # numerics.py:311: for _ in range(10):
     a_bar = np.zeros((n, m))
-    b_bar = np.zeros(m)
+    b_bar = x
     x_bar = b.copy()
     for x_steps, s_steps in zip(reversed(x_steps_steps), reversed(s_steps_steps)):
         # numerics.py:312: for i in range(n):
@@ -70,9 +70,8 @@ def gauss_seidel_value_and_grad(a, b):
             x_bar[i] += element * ratio_bar
             a_bar[i, i] += difference_bar
             a_bar[i] -= ratio_bar * x_1
-    b_bar += x
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: a22ec734b28ae3fd
+# s2s digest: 0fdb86dd62754780

@@ -48,7 +48,6 @@ def power_iteration_value_and_grad(a):
     a_bar = np.outer(v, v)
     v_bar += a @ v
     # numerics.py:251: for _ in range(30):
-    a_bar_1 = np.zeros((n, n))
     for i in reversed(range(30)):
         sqrt = sqrt_steps[i]
         # numerics.py:253: v = w / np.linalg.norm(w)
@@ -56,10 +55,9 @@ def power_iteration_value_and_grad(a):
         w_bar -= v_steps[i + 1] @ w_bar / sqrt * w_steps[i]
         # numerics.py:252: w = a @ v
         v_bar = w_bar @ a
-        a_bar_1 += np.outer(w_bar, v_steps[i])
-    a_bar += a_bar_1
+        a_bar += np.outer(w_bar, v_steps[i])
 
     return value, a_bar
 
 
-# s2s digest: 9bb5eabf80a29b99
+# s2s digest: 360a8a94b490846a

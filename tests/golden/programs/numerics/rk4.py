@@ -58,10 +58,10 @@ def rk4_value_and_grad(
 
     # Backward, from the return value to the arguments.
     # numerics.py:123: for _ in range(20):
+    m_bar = 0.5 * power_v
     v_bar = v * m
     x_bar = x * k
-    k_bar = 0.0
-    m_bar = 0.0
+    k_bar = 0.5 * power_x
     for v, x in zip(reversed(v_steps), reversed(x_steps)):
         # numerics.py:124: k1x, k1v = v, acceleration(x, v)
         k1v = ratio * x - 0.1 * v
@@ -109,10 +109,8 @@ def rk4_value_and_grad(
         ratio_bar = -(sum_bar + k1v_bar * x) / m
         k_bar += ratio_bar
         m_bar += ratio * ratio_bar
-    k_bar += 0.5 * power_x
-    m_bar += 0.5 * power_v
 
     return value, (x_bar, k_bar, m_bar)
 
 
-# s2s digest: eb0044148704e960
+# s2s digest: 93b90e6186b1483f

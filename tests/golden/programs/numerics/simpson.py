@@ -43,7 +43,7 @@ def simpson_value_and_grad(a: float, b: float) -> tuple[float, tuple[float, floa
     # Backward, from the return value to the arguments.
     # numerics.py:103: for k in range(1, n):
     total_bar = 0.3333333333333333 * h
-    h_bar = 0.0
+    h_bar = 0.3333333333333333 * total
     a_bar = 0.0
     for k in reversed(range(1, 10)):
         # numerics.py:104: x = a + k * h
@@ -58,7 +58,6 @@ def simpson_value_and_grad(a: float, b: float) -> tuple[float, tuple[float, floa
         a_bar += x_bar
         # numerics.py:104: x = a + k * h
         h_bar += k * x_bar
-    h_bar += 0.3333333333333333 * total
     # numerics.py:102: total = math.exp(-a * a) + math.exp(-b * b)
     product_bar = a * total_bar * exp
     a_bar = a_bar - product_bar - product_bar
@@ -70,4 +69,4 @@ def simpson_value_and_grad(a: float, b: float) -> tuple[float, tuple[float, floa
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 73331f3e4aa1ccc1
+# s2s digest: 003d24c92b89171e

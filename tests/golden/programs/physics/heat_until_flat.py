@@ -45,12 +45,11 @@ def heat_until_flat_value_and_grad(u, alpha: float):
 
     # Backward, from the return value to the arguments.
     # physics.py:76: while np.max(np.abs(u)) > 0.1 and steps < 100:
-    alpha_bar_1 = 0.0
     u_bar = np.full(n, alpha)
     for u in reversed(u_steps):
         # physics.py:78: new[1:-1] = u[1:-1] + alpha * (u[2:] - 2 * u[1:-1] + u[:-2])
         product_bar = alpha * u_bar[1:-1]
-        alpha_bar_1 += u_bar[1:-1] @ (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        alpha_bar += u_bar[1:-1] @ (u[2:] - 2.0 * u[1:-1] + u[:-2])
         difference_bar = u_bar[1:-1] - 2.0 * product_bar
         new_bar = u_bar
         new_bar[1:-1] = 0.0
@@ -60,9 +59,8 @@ def heat_until_flat_value_and_grad(u, alpha: float):
         u_bar[1:-1] += difference_bar
         # physics.py:77: new = u.copy()
         u_bar += new_bar
-    alpha_bar += alpha_bar_1
 
     return value, (u_bar, alpha_bar)
 
 
-# s2s digest: 5efcdb72a8fa1200
+# s2s digest: dc9bb0074378bf03

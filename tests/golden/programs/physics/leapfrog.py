@@ -50,9 +50,9 @@ def leapfrog_value_and_grad(q, p, mass):
     # physics.py:55: return np.sum(p**2 / (2 * mass)) + np.sum(q**4) / 4
     ratio_bar = 1.0 / product
     # physics.py:51: for _ in range(40):
+    mass_bar = -2.0 * ratio * ratio_bar
     p_bar = 2.0 * p * ratio_bar
     q_bar = q**3
-    mass_bar = np.zeros(n)
     for i in reversed(range(40)):
         q = q_steps[i]
         # physics.py:52: p = p - 0.5 * dt * q**3
@@ -60,14 +60,13 @@ def leapfrog_value_and_grad(q, p, mass):
         # physics.py:54: p = p - 0.5 * dt * q**3
         q_bar -= 0.07500000000000001 * q_steps[i + 1] ** 2 * p_bar
         # physics.py:53: q = q + dt * p / mass
-        ratio_bar_1 = q_bar / mass
-        mass_bar -= 0.05 * p / mass * ratio_bar_1
-        p_bar += 0.05 * ratio_bar_1
+        ratio_bar = q_bar / mass
+        mass_bar -= 0.05 * p / mass * ratio_bar
+        p_bar += 0.05 * ratio_bar
         # physics.py:52: p = p - 0.5 * dt * q**3
         q_bar -= 0.07500000000000001 * q**2 * p_bar
-    mass_bar -= 2.0 * ratio * ratio_bar
 
     return value, (q_bar, p_bar, mass_bar)
 
 
-# s2s digest: 9d6ed6e0e5ae702d
+# s2s digest: ade3cc86f558c2b3

@@ -61,9 +61,8 @@ def mandelbrot_value_and_grad(re: float, im: float):
         converted_bar = 1.0
         im_bar = product * converted_bar
         re_bar = 20.0 * converted_bar * im
-        value_bar = 0.0
-    re_bar_1 = 0.0
-    im_bar_1 = 0.0
+        chosen_bar = 0.0
+    value_bar = chosen_bar
     x_bar = 0.0
     y_bar = 0.0
     for i in reversed(range(len(x_steps) - 1)):
@@ -79,17 +78,14 @@ def mandelbrot_value_and_grad(re: float, im: float):
             converted_bar = -2.0 * value_bar / log / log / sum_1
             x_bar += converted_bar * x_1
             y_bar += converted_bar * y_1
-        re_bar_1 += x_bar
-        im_bar_1 += y_bar
+        re_bar += x_bar
+        im_bar += y_bar
         # physics.py:207: x, y = x * x - y * y + re, 2 * x * y + im
         y_bar_1 = 2.0 * x * y_bar - 2.0 * x_bar * y
         x_bar = 2.0 * (y_bar * y + x_bar * x)
         y_bar = y_bar_1
-        value_bar = 0.0
-    re_bar += re_bar_1
-    im_bar += im_bar_1
 
     return value, (re_bar, im_bar)
 
 
-# s2s digest: 25abc6bdc9849c35
+# s2s digest: a6d36aae97000ab4

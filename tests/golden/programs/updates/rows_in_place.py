@@ -51,7 +51,6 @@ def rows_in_place_value_and_grad(x, a):
     # updates.py:126: for row in b:
     b_bar = 2.0 * x * b
     converted = float(n)
-    x_bar_1 = np.zeros(n)
     for i in reversed(range(m)):
         # updates.py:128: row[0] = x[0] * row[1]
         row_bar = b_bar[i]
@@ -60,15 +59,14 @@ def rows_in_place_value_and_grad(x, a):
         squeezed_bar = row_bar[0]
         b_bar[i] = 0.0
         row_bar_1[1] += x[0] * squeezed_bar
-        x_bar_1[0] += squeezed_bar * squeezed_steps[i]
+        x_bar[0] += squeezed_bar * squeezed_steps[i]
         # updates.py:127: row -= np.mean(row)
         b_bar[i] += row_bar_1
         total_bar = np.sum(b_bar[i])
         # updates.py:126: for row in b:
         b_bar[i] -= total_bar / converted
-    x_bar += x_bar_1
 
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 2ade426411db838e
+# s2s digest: 786d25217dc4256c
