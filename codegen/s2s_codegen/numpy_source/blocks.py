@@ -8,7 +8,7 @@ loop, that is each name that a further step reads.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
@@ -173,10 +173,19 @@ def _is_number(text: str) -> bool:
 
 
 def assignments(pairs: Iterable[tuple[str, str]]) -> list[Statement]:
-    """`name = text` for each pair, at once where one overwrites what another reads."""
+    """`name = text` for each pair, in an order in which none overwrites what another reads; at once
+    for those that have no such order."""
     needed = [(name, text) for name, text in pairs if name != text]
-    for position, (name, _) in enumerate(needed):
-        if any(name in words_of(Line(text)) for _, text in needed[position + 1 :]):
+    found: list[Statement] = []
+    while needed:
+        free = next((pair for pair in needed if not _is_read_by_others(pair, needed)), None)
+        if free is None:
             names = ", ".join(name for name, _ in needed)
-            return [Line(f"{names} = {', '.join(text for _, text in needed)}")]
-    return [Line(f"{name} = {text}") for name, text in needed]
+            return [*found, Line(f"{names} = {', '.join(text for _, text in needed)}")]
+        found.append(Line(f"{free[0]} = {free[1]}"))
+        needed.remove(free)
+    return found
+
+
+def _is_read_by_others(pair: tuple[str, str], pairs: Sequence[tuple[str, str]]) -> bool:
+    return any(pair[0] in words_of(Line(text)) for name, text in pairs if name != pair[0])

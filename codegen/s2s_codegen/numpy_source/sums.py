@@ -43,7 +43,32 @@ def write_sum(primitive: Add | AddAny | Sub, eqn: JaxprEqn, writer: Writer) -> N
             if isinstance(old, Var) and writer.may_be_overwritten(old, var):
                 _accumulate(writer, old, eqn, operator, term)
                 return
+    if len(terms) > 2:
+        for sign, atom in terms:
+            if sign == "+" and isinstance(atom, Var) and writer.may_be_overwritten(atom, var):
+                others = [term for term in terms if term[1] is not atom]
+                if len(others) == len(terms) - 1:
+                    _accumulate(writer, atom, eqn, *_sum_of(others, eqn, writer.scope))
+                    return
     writer.assign(eqn, writer.scope.spell(eqn))
+
+
+def _sum_of(
+    terms: Sequence[tuple[str, Atom]], eqn: JaxprEqn, scope: Scope
+) -> tuple[str, Expression]:
+    """The sum of some terms, which begins with one that is added if there is one; and the sign of
+    that first term."""
+    signed: list[tuple[str, Expression]] = []
+    for sign, atom in terms:
+        term = scope.expression(atom)
+        if may_be_subtracted(term, eqn):
+            sign, term = _opposite(sign), without_sign(term)
+        signed.append((sign, term))
+    signed.sort(key=lambda pair: pair[0] == "-")
+    (first, total), *rest = signed
+    for sign, term in rest:
+        total = binary("+" if sign == first else "-", total, term)
+    return first, total
 
 
 def _accumulate(writer: Writer, old: Var, eqn: JaxprEqn, operator: str, term: Expression) -> None:

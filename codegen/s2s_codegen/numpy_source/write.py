@@ -233,12 +233,18 @@ class Writer:
         if not self.can_become(atom, var):
             return False
         assert isinstance(atom, Var)
+        name, hint = self.scope.names[atom], self.hint(self.definitions[var], var)
         alike = atom.name is not None and atom.name == var.name
-        if not alike and self.scope.names[atom] != self.hint(self.definitions[var], var):
+        if name != hint and not (alike and (var.aval.shape or self._is_needed(hint))):
             return False
         # Else the name is that of a variable around this body, which is needed there.
-        holder = self.scope.names.holder(self.scope.names[atom])
+        holder = self.scope.names.holder(name)
         return holder is not None and (holder is atom or self.is_dead(holder))
+
+    def _is_needed(self, name: str) -> bool:
+        """Whether a value that is called so is needed after the statement being written."""
+        holder = self.scope.names.holder(name)
+        return holder is not None and not self.is_dead(holder)
 
     def can_become(self, atom: Atom, var: Var) -> bool:
         """Whether the array of an operand can become that of the result.

@@ -42,11 +42,10 @@ def branch_in_list_value_and_grad(
         x_bar = 0.0
     else:
         # branches.py:164: values[1] = x * x
-        the_list_1 += 2.0 * the_list * x
+        x_bar = the_list_1 + 2.0 * the_list * x
         y_bar = 0.0
-        x_bar = the_list_1
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: e930603898c965ad
+# s2s digest: c8a238e6216e503e

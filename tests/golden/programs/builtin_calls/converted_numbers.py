@@ -67,11 +67,11 @@ def converted_numbers_value_and_grad(x, t: float):
         # builtin_calls.py:213: total += t / (k + 1)
         t_bar += total_bar / (k + 1)
     # builtin_calls.py:211: total = float(x[i]) * (1.0 - weight) + float(x[i + 1]) * weight
-    t_bar = t_bar + converted_1 * total_bar - converted * total_bar
+    t_bar += converted_1 * total_bar - converted * total_bar
     x_bar[int(t) + 1] += total_bar * weight
     x_bar[int(t)] += total_bar * difference
 
     return value, (x_bar, t_bar)
 
 
-# s2s digest: af65fd23a5ecb840
+# s2s digest: 956abede15b7e353

@@ -69,7 +69,8 @@ def greatest_by_key_value_and_grad(xs, y: float):
         if np.abs(xs[i + 1]) > np.abs(extreme_steps[i]):
             extreme_bar_1 = 0.0
         else:
-            extreme_bar, extreme_bar_1 = 0.0, extreme_bar
+            extreme_bar_1 = extreme_bar
+            extreme_bar = 0.0
         extreme_bar_steps[i] = extreme_bar
         extreme_bar = extreme_bar_1
     xs_bar[1:] += extreme_bar_steps
@@ -78,4 +79,4 @@ def greatest_by_key_value_and_grad(xs, y: float):
     return value, (xs_bar, y_bar)
 
 
-# s2s digest: 764c052d79e0a5ec
+# s2s digest: 787536721b63664f

@@ -62,7 +62,8 @@ def greatest_of_few_value_and_grad(xs, y: float):
                 extreme_bar_1 = np.where(at_least, 0.0, extreme_bar)
                 extreme_bar = np.where(at_least, extreme_bar, 0.0)
             else:
-                extreme_bar, extreme_bar_1 = 0.0, extreme_bar
+                extreme_bar_1 = extreme_bar
+                extreme_bar = 0.0
             product_bar = 2.0 * extreme_bar_1 * x
         else:
             product_bar = 0.0
@@ -72,4 +73,4 @@ def greatest_of_few_value_and_grad(xs, y: float):
     return value, (xs_bar, y_bar)
 
 
-# s2s digest: 81732a77d0c47d29
+# s2s digest: 5ac2592e4dc504b8

@@ -42,14 +42,14 @@ def mathematics_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, 
     # builtin_calls.py:168: b = math.log1p(x) * math.expm1(y) + math.asin(x) * math.cosh(y)
     sum_1 = 1.0 + x
     x_bar += a * cosh_y / math.sqrt((1.0 - x) * sum_1)
-    y_bar = y_bar + asin_x * a * math.sinh(y) + log1p_x * a * math.exp(y)
+    y_bar += asin_x * a * math.sinh(y) + log1p_x * a * math.exp(y)
     x_bar += a * expm1_y / sum_1
     # builtin_calls.py:167: a = math.sqrt(x) + math.log(y) + math.atan2(y, x) + math.hypot(x, y)
     ratio_bar = b / (y**2 + x**2)
-    y_bar = y_bar + y * b / hypot + x * ratio_bar + b / y
-    x_bar = x_bar + x * b / hypot - y * ratio_bar + 0.5 * b / sqrt_x
+    y_bar += y * b / hypot + x * ratio_bar + b / y
+    x_bar += x * b / hypot + 0.5 * b / sqrt_x - y * ratio_bar
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 6331bfdc6b404f24
+# s2s digest: aabbdc8965295fa4

@@ -64,12 +64,12 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
         total_bar = total_bar_1
     # classes.py:297: total += first * max(interval) + sum(interval) * second
     first_bar = total_bar * b
-    b_bar = b_bar + sum_1 * total_bar + first_bar
+    b_bar += sum_1 * total_bar + first_bar
     product_bar = first * total_bar
     at_least = first >= b
     chosen_bar = np.where(at_least, product_bar, 0.0)
     b_bar += np.where(at_least, 0.0, product_bar)
-    first_bar = first_bar + total_bar * larger + chosen_bar
+    first_bar += total_bar * larger + chosen_bar
     # classes.py:295: total += end * end
     product_bar = 2.0 * total_bar
     b_bar += product_bar * b
@@ -96,4 +96,4 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 778570e813d1a449
+# s2s digest: f13569468ca28e1c

@@ -44,15 +44,16 @@ def best_particle_value_and_grad(x: float) -> tuple[float, float]:
     # classes.py:335: if second.position > first.position:
     best_bar = x * product
     if above:
-        x_bar, x_bar_1 = best_bar, x_bar
+        x_bar_1 = x_bar
+        x_bar = best_bar
     else:
         x_bar_1 = x_bar + best_bar
         x_bar = 0.0
     sum_bar = best * x + x_bar
     # classes.py:333: first, second = Particle(x, 1.0), Particle(2.0 * x, 2.0)
-    x_bar_1 += 2.0 * sum_bar
+    x_bar = x_bar_1 + 2.0 * sum_bar
 
-    return value, x_bar_1
+    return value, x_bar
 
 
-# s2s digest: 029920adc04afaf6
+# s2s digest: fae08af632ebcfd1

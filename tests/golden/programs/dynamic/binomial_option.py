@@ -162,7 +162,7 @@ def binomial_option_value_and_grad(
     # dynamic.py:259: p = (np.exp(rate * dt) - 1.0 / up) / (up - 1.0 / up)
     ratio_bar_1 = p_bar / difference
     product_bar = -p * ratio_bar_1
-    up_bar = up_bar + product_bar - ratio * (-product_bar - ratio_bar_1) / up
+    up_bar += product_bar - ratio * (-product_bar - ratio_bar_1) / up
     rate_bar = 0.25 * (ratio_bar_1 * exp - sum_bar * exp_1)
     # dynamic.py:258: up = np.exp(volatility * np.sqrt(dt))
     volatility_bar = 0.5 * up_bar * up
@@ -170,4 +170,4 @@ def binomial_option_value_and_grad(
     return value, (spot_bar, strike_bar, rate_bar, volatility_bar)
 
 
-# s2s digest: 380d8288482d260a
+# s2s digest: d8d81413df2f1d59

@@ -55,7 +55,7 @@ def drawdown_value_and_grad(prices):
         # dynamic.py:31: worst = max(worst, (peak - price) / peak)
         worst_bar_1 = np.where(at_least_1, worst_bar, 0.0)
         ratio_bar = np.where(at_least_1, 0.0, worst_bar) / peak
-        peak_bar = peak_bar - (peak - prices[i]) / peak * ratio_bar + ratio_bar
+        peak_bar += ratio_bar - (peak - prices[i]) / peak * ratio_bar
         # dynamic.py:30: peak = max(peak, price)
         peak_bar_1 = np.where(at_least, peak_bar, 0.0)
         prices_bar[i] = np.where(at_least, 0.0, peak_bar) - ratio_bar
@@ -67,4 +67,4 @@ def drawdown_value_and_grad(prices):
     return worst, prices_bar
 
 
-# s2s digest: 1b27ab759db64e59
+# s2s digest: 3cd020e6ecc0ed71

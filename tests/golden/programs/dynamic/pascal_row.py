@@ -47,9 +47,9 @@ def pascal_row_value_and_grad(x: float):
     x_bar += sum_bar * sum_3
     x_bar += sum_bar * sum_2
     sum_bar = 1.0 + sum_bar + 2.0 * sum_bar_1 + x * sum_bar_1
-    x_bar = x_bar + sum_bar_1 * sum_1 + 2.0 * sum_bar * x
+    x_bar += sum_bar_1 * sum_1 + 2.0 * sum_bar * x
 
     return value, x_bar
 
 
-# s2s digest: fa8a78aafc8faf71
+# s2s digest: 5b9f3ab6ae9a6d42

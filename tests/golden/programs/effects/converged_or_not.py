@@ -52,9 +52,9 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
         # effects.py:121: new = 0.5 * (x + a / x)
         ratio_bar = product_bar / x_1
         a_bar += ratio_bar
-        x_bar = x_bar + product_bar - ratio * ratio_bar
+        x_bar += product_bar - ratio * ratio_bar
 
     return x, a_bar
 
 
-# s2s digest: 9d653ad3858be7c5
+# s2s digest: cb1a1254a6fa36a9

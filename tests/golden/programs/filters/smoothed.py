@@ -62,11 +62,11 @@ def smoothed_value_and_grad(xs, alpha: float):
     xs_bar[1:] = x_bar_steps
     # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
     both = (-0.5 < xs[0]) & (xs[0] < 0.8)
-    state_bar += np.where(both, product_bar[0], 0.0)
+    x_bar = state_bar + np.where(both, product_bar[0], 0.0)
     # filters.py:33: for x in xs:
-    xs_bar[0] += state_bar
+    xs_bar[0] += x_bar
 
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: 0ebba899e30f1743
+# s2s digest: c53295396c2f0020

@@ -38,9 +38,9 @@ def cached_value_and_grad(x: float):
     # idioms.py:204: return sum(x**n / factorial(n) for n in range(7))
     x_bar = 1.0 + 0.008333333333333333 * power_x_3
     x_bar += 0.041666666666666664 * power_x_2
-    x_bar = x_bar + 0.16666666666666666 * power_x_1 + 0.5 * power_x + x
+    x_bar += 0.16666666666666666 * power_x_1 + 0.5 * power_x + x
 
     return value, x_bar
 
 
-# s2s digest: e309f7fedfd4f908
+# s2s digest: 31614ac2fbe9e59e

@@ -36,13 +36,13 @@ def own_generator_value_and_grad(x: float):
     ratio_bar = term_bar / 5.0
     term_bar = 1.0 + ratio_bar * x
     ratio_bar_1 = term_bar / 4.0
-    x_bar = x_bar + term_2 * ratio_bar + term_1 * ratio_bar_1
+    x_bar += term_2 * ratio_bar + term_1 * ratio_bar_1
     term_bar = 1.0 + ratio_bar_1 * x
     ratio_bar = term_bar / 3.0
     term_bar = 1.0 + ratio_bar * x
-    x_bar = x_bar + term * ratio_bar + term_bar * x
+    x_bar += term * ratio_bar + term_bar * x
 
     return value, x_bar
 
 
-# s2s digest: 2cc9892b45f9dda3
+# s2s digest: dcc820c98f1ef058

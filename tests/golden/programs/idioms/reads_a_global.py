@@ -37,10 +37,10 @@ def reads_a_global_value_and_grad(
         y_bar = 0.0
         t_bar = 0.0
     # idioms.py:50: y = v * t - 0.5 * GRAVITY * t**2
-    t_bar = t_bar - 9.81 * t * y_bar + v * y_bar
+    t_bar += v * y_bar - 9.81 * t * y_bar
     v_bar = y_bar * t
 
     return y, (t_bar, v_bar)
 
 
-# s2s digest: 1a26c4f2f42a8886
+# s2s digest: 2a24338fbbfda1ef

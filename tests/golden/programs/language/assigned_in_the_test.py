@@ -48,10 +48,10 @@ def assigned_in_the_test_value_and_grad(x: float) -> tuple[float, float]:
             total_bar = 2.0 * total_bar
         else:
             # language.py:188: total += y
-            x_bar += total_bar
-            x_bar = 0.5 * x_bar
+            y_bar = x_bar + total_bar
+            x_bar = 0.5 * y_bar
 
     return value, x_bar
 
 
-# s2s digest: bbef88f5f149b5da
+# s2s digest: f4a3ba2fb7295a4c

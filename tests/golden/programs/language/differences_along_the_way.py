@@ -67,10 +67,10 @@ def differences_along_the_way_value_and_grad(a):
         product_bar_1 = 0.5 * new_bar
         ratio_bar = product_bar_1 / x
         a_bar += ratio_bar
-        x_bar = x_bar + product_bar_1 - a / x * ratio_bar
+        x_bar += product_bar_1 - a / x * ratio_bar
     a_bar += x_bar
 
     return value, a_bar
 
 
-# s2s digest: 6c432e9a63ce8b99
+# s2s digest: 14d22f3e2862f348

@@ -65,10 +65,10 @@ def momentum_value_and_grad(x, rate: float, decay: float):
         velocity_bar_1 = decay * velocity_bar
         decay_bar += velocity_bar @ velocity
         # learning.py:171: gradient = 4.0 * x * (x**2 - 1.0)
-        x_bar = x_bar + 8.0 * x * x * gradient_bar + 4.0 * gradient_bar * difference
+        x_bar += 8.0 * x * x * gradient_bar + 4.0 * gradient_bar * difference
         velocity_bar = velocity_bar_1
 
     return value, (x_bar, rate_bar, decay_bar)
 
 
-# s2s digest: 14890eb2e02053ab
+# s2s digest: 461caa4ce3576d80

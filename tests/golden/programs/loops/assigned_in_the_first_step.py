@@ -74,11 +74,11 @@ def assigned_in_the_first_step_value_and_grad(xs):
     xs_bar = np.zeros(xs.shape)
     xs_bar[1:] = x_bar_steps
     # loops.py:318: total = 0.5 * x
-    previous_bar += 0.5 * total_bar
+    x_bar = previous_bar + 0.5 * total_bar
     # loops.py:315: for k, x in enumerate(xs):
-    xs_bar[0] += previous_bar
+    xs_bar[0] += x_bar
 
     return value, xs_bar
 
 
-# s2s digest: ac0e8ce0017283cc
+# s2s digest: c33cd7b357d17f73

@@ -46,15 +46,16 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
         if abs(new - x) < 1e-14:
             new_bar = value_bar
         else:
-            x_bar, new_bar = 0.0, x_bar
+            new_bar = x_bar
+            x_bar = 0.0
         # loops.py:28: new = 0.5 * (x + a / x)
         product_bar = 0.5 * new_bar
         ratio_bar = product_bar / x
         a_bar += ratio_bar
-        x_bar = x_bar + product_bar - ratio * ratio_bar
+        x_bar += product_bar - ratio * ratio_bar
         value_bar = 0.0
 
     return value, a_bar
 
 
-# s2s digest: 72fc6ff6cc01240b
+# s2s digest: 9dfedea89496dc9b

@@ -74,14 +74,15 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
         if abs(half_1 - full) > 0.01:
             half_bar = 0.0
         else:
-            y_bar, half_bar = 0.0, y_bar
+            half_bar = y_bar
+            y_bar = 0.0
         # numerics.py:166: half = half - 0.5 * h * rate * half
         half_bar_1 = half_bar - product_1 * half_bar
         # numerics.py:165: half = y - 0.5 * h * rate * y
-        y_bar = y_bar + half_bar_1 - product_1 * half_bar_1
+        y_bar += half_bar_1 - product_1 * half_bar_1
         rate_bar += product * (-half_bar * half - half_bar_1 * y_1)
 
     return y, rate_bar
 
 
-# s2s digest: b2c1d5018125b368
+# s2s digest: 7620686fb8df51d1

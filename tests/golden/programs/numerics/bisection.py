@@ -60,7 +60,7 @@ def bisection_value_and_grad(a: float):
     x_bar = x_bar - 6.0 * x_1 * ratio_2 * converted_bar
     x_bar += product_2 * converted_bar
     ratio_bar_1 = -x_bar / product_1
-    x_bar = x_bar - 6.0 * x * ratio_1 * ratio_bar_1 + product_1 * ratio_bar_1
+    x_bar += product_1 * ratio_bar_1 - 6.0 * x * ratio_1 * ratio_bar_1
     ratio_bar_2 = -x_bar / product
     x_bar -= 3.0 * sum_1 * ratio * ratio_bar_2
     a_bar = -ratio_bar - converted_bar - ratio_bar_1 - ratio_bar_2
@@ -75,7 +75,8 @@ def bisection_value_and_grad(a: float):
             middle_bar = low_bar
             low_bar = 0.0
         else:
-            high_bar, middle_bar = 0.0, high_bar
+            middle_bar = high_bar
+            high_bar = 0.0
         # numerics.py:17: middle = 0.5 * (low + high)
         product_bar = 0.5 * middle_bar
         low_bar += product_bar
@@ -86,4 +87,4 @@ def bisection_value_and_grad(a: float):
     return x_3, a_bar
 
 
-# s2s digest: af67f92bb21b2c7d
+# s2s digest: 647221962e549bdf

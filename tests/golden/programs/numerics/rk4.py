@@ -86,7 +86,7 @@ def rk4_value_and_grad(
         x_bar_1 = ratio * k4v_bar
         x_bar += x_bar_1
         k3x_bar_1 = k3x_bar + 0.05 * x_bar_1
-        v_bar_1 += k4x_bar
+        v_bar = v_bar_1 + k4x_bar
         k3v_bar_1 = k3v_bar + 0.05 * k4x_bar
         # numerics.py:126: k3x, k3v = v + 0.5 * h * k2v, acceleration(x + 0.5 * h * k2x, v + 0.5 * h * k2v)
         k3x_bar_1 -= 0.1 * k3v_bar_1
@@ -94,14 +94,14 @@ def rk4_value_and_grad(
         sum_bar = k4v_bar * x_3 + k3v_bar_1 * x_2
         x_bar += x_bar_1
         k2x_bar = k3x_bar + 0.025 * x_bar_1
-        v_bar_1 += k3x_bar_1
+        v_bar += k3x_bar_1
         k2v_bar = k3v_bar + 0.025 * k3x_bar_1
         # numerics.py:125: k2x, k2v = v + 0.5 * h * k1v, acceleration(x + 0.5 * h * k1x, v + 0.5 * h * k1v)
         k2x_bar -= 0.1 * k2v_bar
         x_bar_1 = ratio * k2v_bar
         sum_bar += k2v_bar * x_1
         x_bar += x_bar_1
-        v_bar = v_bar_1 + 0.025 * x_bar_1 + k2x_bar
+        v_bar += 0.025 * x_bar_1 + k2x_bar
         k1v_bar = k4v_bar + 0.025 * k2x_bar
         # numerics.py:124: k1x, k1v = v, acceleration(x, v)
         v_bar -= 0.1 * k1v_bar
@@ -113,4 +113,4 @@ def rk4_value_and_grad(
     return value, (x_bar, k_bar, m_bar)
 
 
-# s2s digest: 93b90e6186b1483f
+# s2s digest: 6327f8b937cd5807

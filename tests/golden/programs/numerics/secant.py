@@ -65,7 +65,7 @@ def secant_value_and_grad(a: float) -> tuple[float, float]:
             product_bar_1 = f1 * ratio_bar
             f1_bar = f0_bar + product_bar + ratio_bar * difference_1
             x0_bar_1 = -product_bar_1
-            x1_bar = x0_bar + x1_bar + product_bar_1
+            x1_bar += x0_bar + product_bar_1
             f0_bar = f0_bar_1
             x0_bar = x0_bar_1
         # numerics.py:36: f1 = x1 * math.exp(x1) - a
@@ -77,4 +77,4 @@ def secant_value_and_grad(a: float) -> tuple[float, float]:
     return x1, a_bar
 
 
-# s2s digest: 0ae12705b775dcaa
+# s2s digest: 149c99e0d2ca46cc

@@ -60,7 +60,7 @@ def simpson_value_and_grad(a: float, b: float) -> tuple[float, tuple[float, floa
         h_bar += k * x_bar
     # numerics.py:102: total = math.exp(-a * a) + math.exp(-b * b)
     product_bar = a * total_bar * exp
-    a_bar = a_bar - product_bar - product_bar
+    a_bar -= product_bar + product_bar
     # numerics.py:101: h = (b - a) / n
     ratio_bar = h_bar / 10.0
     b_bar = ratio_bar - 0.6666666666666666 * b * h * exp_1
@@ -69,4 +69,4 @@ def simpson_value_and_grad(a: float, b: float) -> tuple[float, tuple[float, floa
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 003d24c92b89171e
+# s2s digest: 655d745e1ab765ef

@@ -95,25 +95,23 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
             fraction = y / difference
             # physics.py:25: return x + fraction * (x_new - x)
             x_new_bar = fraction * value_bar
-            x_bar = x_bar + value_bar - x_new_bar
+            x_bar += value_bar - x_new_bar
             # physics.py:24: fraction = y / (y - y_new)
             ratio_bar = value_bar * (x_new - x) / difference
             product_bar = -fraction * ratio_bar
             y_new_bar = -product_bar
-            y_bar = y_bar + ratio_bar + product_bar
+            y_bar += ratio_bar + product_bar
             vx_new_bar = 0.0
             vy_new_bar = 0.0
         else:
-            (
-                y_bar,
-                y_new_bar,
-                x_new_bar,
-                x_bar,
-                vx_bar,
-                vy_bar,
-                vx_new_bar,
-                vy_new_bar,
-            ) = (0.0, y_bar, x_bar, 0.0, 0.0, 0.0, vx_bar, vy_bar)
+            y_new_bar = y_bar
+            y_bar = 0.0
+            x_new_bar = x_bar
+            x_bar = 0.0
+            vx_new_bar = vx_bar
+            vx_bar = 0.0
+            vy_new_bar = vy_bar
+            vy_bar = 0.0
         # physics.py:22: y_new = y + dt * vy_new
         y_bar += y_new_bar
         vy_new_bar += 0.05 * y_new_bar
@@ -122,10 +120,10 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         vx_new_bar += 0.05 * x_new_bar
         # physics.py:20: vy_new = vy - dt * (G + drag * v * vy)
         product_bar = -0.05 * vy_new_bar
-        vy_bar = vy_bar + vy_new_bar + drag_v * product_bar
+        vy_bar += vy_new_bar + drag_v * product_bar
         product_bar = product_bar * vy
         # physics.py:19: vx_new = vx - dt * drag * v * vx
-        vx_bar = vx_bar + vx_new_bar - product_1 * vx_new_bar
+        vx_bar += vx_new_bar - product_1 * vx_new_bar
         product_bar_1 = -vx_new_bar * vx
         v_bar = drag * product_bar + product * product_bar_1
         drag_bar_1 = product_bar * v
@@ -142,4 +140,4 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     return value, (speed_bar, angle_bar, drag_bar)
 
 
-# s2s digest: 566aeb68ba29e47f
+# s2s digest: d3f03ade76ea016b
