@@ -17,6 +17,7 @@ from s2s.primitives.arithmetic import Add, Sub
 from s2s.primitives.creation import DimAsValue
 from s2s.primitives.families import AddAny
 from s2s_codegen.numpy_source.expression import Expression
+from s2s_codegen.numpy_source.name import own_name
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.sharing import is_written
 from s2s_codegen.numpy_source.statements import Comment, Line, Statement, words_of
@@ -131,7 +132,7 @@ class InnerWriter(Writer):
     def hint(self, eqn: JaxprEqn, var: Var) -> str:
         if var in self.result_hints:
             return self.result_hints[var]
-        return self.described(eqn, var) if var.name is None else super().hint(eqn, var)
+        return self.described(eqn, var) if own_name(eqn, var) is None else super().hint(eqn, var)
 
     def put(self, result: Atom, statement: Callable[[str], Statement]) -> None:
         """Append the statement of a result's expression.

@@ -182,6 +182,15 @@ def _are_user_s(eqn: JaxprEqn, *names: str) -> bool:
     return named and all(len(name) < LONGEST_FACTOR for name in names)
 
 
+def own_name(eqn: JaxprEqn, var: Var) -> str | None:
+    """The name that a result has. What the user's function computes without a name is not called
+    `x_bar` only since it happens to be that derivative."""
+    name = var.name
+    if name is None or eqn.phase != "primal" or not name.endswith("_bar"):
+        return name
+    return name if eqn.source is not None and name in eqn.source.text else None
+
+
 def result_name(eqn: JaxprEqn, var: Var) -> str | None:
     """What one of several results is called; None for the result of a primitive that has one."""
     names = _RESULTS.get(eqn.primitive.name)

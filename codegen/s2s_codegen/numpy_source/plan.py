@@ -30,6 +30,7 @@ from s2s_codegen.numpy_source.memory import (
     updates_part,
     writes_into,
 )
+from s2s_codegen.numpy_source.name import own_name
 from s2s_codegen.numpy_source.overwriting import Views, overwritable
 from s2s_codegen.numpy_source.schedule import Placed
 from s2s_codegen.numpy_source.sharing import shared_operands
@@ -272,7 +273,7 @@ def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn) -> bool:
         return False
     if eqn.primitive.has_effect or eqn.primitive.multiple_results or _repeats_operands(reader):
         return False
-    name = eqn.outvars[0].name
+    name = own_name(eqn, eqn.outvars[0])
     if name is None:
         return True
     # The terms of a sum of cotangents.

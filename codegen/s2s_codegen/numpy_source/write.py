@@ -24,7 +24,7 @@ from s2s_codegen.numpy_source.expression import (
 )
 from s2s_codegen.numpy_source.loop_forms import with_written_loops
 from s2s_codegen.numpy_source.memory import is_basic_view, is_owned
-from s2s_codegen.numpy_source.name import Names, describe, result_name
+from s2s_codegen.numpy_source.name import Names, describe, own_name, result_name
 from s2s_codegen.numpy_source.numbers import arrays_without_axes
 from s2s_codegen.numpy_source.overwriting import overwritten_base, with_reads_first
 from s2s_codegen.numpy_source.placing import new_array, placement
@@ -55,6 +55,8 @@ class Writer:
         self.position = 0
         self.copied: set[Var] = set()
         self.results = {atom for atom in jaxpr.outvars if not isinstance(atom, Literal)}
+        self.terms = {atom for e in jaxpr.eqns if e.phase == "primal" for atom in e.invars}
+        """What the user's function computes something else of."""
         self.definitions = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
         self.user_s = {
             var.name: eqn
@@ -156,12 +158,13 @@ class Writer:
 
     def hint(self, eqn: JaxprEqn, var: Var) -> str:
         """What a result would be called if no other variable were."""
-        if var.name is not None:
-            return identifier(var.name)
+        name = own_name(eqn, var)
+        if name is not None:
+            return identifier(name)
         of_several = result_name(eqn, var)
         if of_several is not None:
             return of_several
-        if var in self.results:
+        if var in self.results and var not in self.terms:
             return "value_dot" if var in self.linear else "value"
         return self.described(eqn, var)
 
@@ -234,7 +237,9 @@ class Writer:
             return False
         assert isinstance(atom, Var)
         name, hint = self.scope.names[atom], self.hint(self.definitions[var], var)
-        alike = atom.name is not None and atom.name == var.name
+        made = self.definitions.get(atom)
+        called = atom.name if made is None else own_name(made, atom)
+        alike = called is not None and called == var.name
         if name != hint and not (alike and (var.aval.shape or self._is_needed(hint))):
             return False
         # Else the name is that of a variable around this body, which is needed there.

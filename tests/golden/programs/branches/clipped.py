@@ -21,14 +21,14 @@ def clipped_value_and_grad(x: float):
     """
     # branches.py:152: return max(0.1, min(x, 0.8)) * x
     smaller = np.minimum(x, 0.8)
-    x_bar = np.maximum(0.1, smaller)
-    value = x_bar * x
+    larger = np.maximum(0.1, smaller)
+    value = larger * x
 
     # Backward, from the return value to the arguments.
     # branches.py:152: return max(0.1, min(x, 0.8)) * x
-    x_bar += np.where(x < 0.8, np.where(smaller > 0.1, x, 0.0), 0.0)
+    x_bar = larger + np.where(x < 0.8, np.where(smaller > 0.1, x, 0.0), 0.0)
 
     return value, x_bar
 
 
-# s2s digest: 2341b5381c2cdb84
+# s2s digest: 39617003d6b2b3a2

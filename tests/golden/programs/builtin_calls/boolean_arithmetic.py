@@ -22,15 +22,15 @@ def boolean_arithmetic_value_and_grad(
         (x_bar, y_bar): floats
     """
     # builtin_calls.py:188: return (x > y) * x + (x <= y) * y * y
-    x_bar = float(x > y)
-    y_bar = (x <= y) * y
-    value = x_bar * x + y_bar * y
+    converted = float(x > y)
+    product = (x <= y) * y
+    value = converted * x + product * y
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:188: return (x > y) * x + (x <= y) * y * y
-    y_bar += y_bar
+    y_bar = product + product
 
-    return value, (x_bar, y_bar)
+    return value, (converted, y_bar)
 
 
-# s2s digest: 28d7f7df4b66b066
+# s2s digest: 0064f1cddc35ad20

@@ -42,12 +42,12 @@ def greatest_of_few_value_and_grad(xs, y: float):
                 extreme = product
                 found = True
     # builtin_calls.py:236: return greatest + min([], default=y) * min([y, 2.0], default=1.0)
-    y_bar = np.minimum(y, 2.0)
-    value = extreme + y * y_bar
+    smaller = np.minimum(y, 2.0)
+    value = extreme + y * smaller
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:236: return greatest + min([], default=y) * min([y, 2.0], default=1.0)
-    y_bar += np.where(y < 2.0, y, 0.0)
+    y_bar = smaller + np.where(y < 2.0, y, 0.0)
     # builtin_calls.py:235: greatest = max((x * x for x in xs if x > 0.0), default=y)
     extreme_bar = 1.0
     xs_bar = np.empty(n)
@@ -73,4 +73,4 @@ def greatest_of_few_value_and_grad(xs, y: float):
     return value, (xs_bar, y_bar)
 
 
-# s2s digest: 5ac2592e4dc504b8
+# s2s digest: c870249c8aeccf41

@@ -32,13 +32,13 @@ def mathematics_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, 
     b = log1p_x * expm1_y + asin_x * cosh_y
     # builtin_calls.py:169: return a * b + math.fabs(x - y) + math.copysign(1.0, -x) * y
     difference = x - y
-    y_bar = math.copysign(1.0, -x)
-    value = a * b + abs(difference) + y_bar * y
+    copysign = math.copysign(1.0, -x)
+    value = a * b + abs(difference) + copysign * y
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:169: return a * b + math.fabs(x - y) + math.copysign(1.0, -x) * y
     x_bar = math.copysign(bool(difference), difference)
-    y_bar -= x_bar
+    y_bar = copysign - x_bar
     # builtin_calls.py:168: b = math.log1p(x) * math.expm1(y) + math.asin(x) * math.cosh(y)
     sum_1 = 1.0 + x
     x_bar += a * cosh_y / math.sqrt((1.0 - x) * sum_1)
@@ -52,4 +52,4 @@ def mathematics_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: aabbdc8965295fa4
+# s2s digest: 33ea90d77c1628a3

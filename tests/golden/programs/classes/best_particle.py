@@ -33,11 +33,12 @@ def best_particle_value_and_grad(x: float) -> tuple[float, float]:
         # classes.py:340: x = 0.5 * x + best.velocity
         x = 0.5 * x + best_1
     # classes.py:341: return best.position * particles[0].position * x
-    x_bar = best * product
-    value = x_bar * x
+    product_1 = best * product
+    value = product_1 * x
 
     # Backward, from the return value to the arguments.
     # classes.py:339: for _ in range(6):
+    x_bar = product_1
     for _ in range(6):
         # classes.py:340: x = 0.5 * x + best.velocity
         x_bar = 0.5 * x_bar
@@ -56,4 +57,4 @@ def best_particle_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: fae08af632ebcfd1
+# s2s digest: 0de676bbf2a98a95

@@ -30,14 +30,14 @@ def checked_by_a_function_value_and_grad(
         # effects.py:73: raise ValueError("the rate " + name + " is negative")
         raise ValueError("the rate of decay is negative")
     # effects.py:82: return helper_that_checks(x, "of growth") * math.exp(-helper_that_checks(y, "of decay"))
-    x_bar = math.exp(-y)
-    value = x * x_bar
+    exp = math.exp(-y)
+    value = x * exp
 
     # Backward, from the return value to the arguments.
     # effects.py:82: return helper_that_checks(x, "of growth") * math.exp(-helper_that_checks(y, "of decay"))
-    y_bar = -x * x_bar
+    y_bar = -x * exp
 
-    return value, (x_bar, y_bar)
+    return value, (exp, y_bar)
 
 
-# s2s digest: 721b5759be71cc82
+# s2s digest: 607cf087b4bf83b1

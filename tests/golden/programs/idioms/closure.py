@@ -21,16 +21,16 @@ def closure_value_and_grad(x: float, k: float) -> tuple[float, tuple[float, floa
     """
     # idioms.py:24: return energy(x) + spring(x)
     product = -k * x
-    x_bar = -0.5 * product
-    value = x_bar * x + product
+    product_1 = -0.5 * product
+    value = product_1 * x + product
 
     # Backward, from the return value to the arguments.
     # idioms.py:24: return energy(x) + spring(x)
     sum_bar = 1.0 - 0.5 * x
-    x_bar -= k * sum_bar
+    x_bar = product_1 - k * sum_bar
     k_bar = -sum_bar * x
 
     return value, (x_bar, k_bar)
 
 
-# s2s digest: 1a93a2ab96a69d8a
+# s2s digest: 9236c60c16b25f46

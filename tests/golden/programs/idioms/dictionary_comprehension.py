@@ -22,9 +22,9 @@ def dictionary_comprehension_value_and_grad(
         (x_bar, y_bar): floats
     """
     # idioms.py:315: squares = {name: value**2 for name, value in {"x": x, "y": y}.items()}
-    x_bar = y**2
+    power_y = y**2
     # idioms.py:318: return sum(squares.values())
-    value = 0.0 + x_bar + x * x_bar
+    value = 0.0 + power_y + x * power_y
 
     # Backward, from the return value to the arguments.
     # idioms.py:317: squares["z"] = x * squares["y"]
@@ -32,7 +32,7 @@ def dictionary_comprehension_value_and_grad(
     # idioms.py:315: squares = {name: value**2 for name, value in {"x": x, "y": y}.items()}
     y_bar = 2.0 * y * sum_bar
 
-    return value, (x_bar, y_bar)
+    return value, (power_y, y_bar)
 
 
-# s2s digest: 237abfd248ea47b1
+# s2s digest: c8b2730ca1097f72

@@ -24,14 +24,14 @@ def matched_structure_value_and_grad(
     # idioms.py:252: total += value
     total = 0.0 + x
     # idioms.py:254: total = total * factor * value
-    y_bar = total * 2.0
-    total = y_bar * y
+    product = total * 2.0
+    total = product * y
 
     # Backward, from the return value to the arguments.
     # idioms.py:254: total = total * factor * value
     x_bar = 2.0 * y
 
-    return total, (x_bar, y_bar)
+    return total, (x_bar, product)
 
 
-# s2s digest: 7b044c2a7ba4f059
+# s2s digest: ae1499ad866d3053

@@ -25,14 +25,14 @@ def recursive_power_value_and_grad(x: float, n: int = 5) -> tuple[float, float]:
     # idioms.py:214: half = recursive_power(x, n // 2)
     half = x * x
     # idioms.py:215: return half * half * (x if n % 2 else 1.0)
-    x_bar = half * half
-    value = x_bar * x
+    product = half * half
+    value = product * x
 
     # Backward, from the return value to the arguments.
     # idioms.py:214: half = recursive_power(x, n // 2)
-    x_bar += 4.0 * x * half * x
+    x_bar = product + 4.0 * x * half * x
 
     return value, x_bar
 
 
-# s2s digest: 65d25c89b6cfd2e9
+# s2s digest: 59f1578375695889

@@ -37,15 +37,15 @@ def recurrence_of_a_list_value_and_grad(x: float, n: int):
     h = np.array(h, dtype=float)
     joined = np.concatenate([np.array([x, product]), h])
     # language.py:446: return h[-1] * sum(h)
-    total_bar = joined[-1]
+    squeezed = joined[-1]
     total = 0.0
     for joined_row in joined:
         total = total + joined_row
-    value = total_bar * total
+    value = squeezed * total
 
     # Backward, from the return value to the arguments.
     # language.py:446: return h[-1] * sum(h)
-    sum_bar = np.full(len(x_steps) + 2, total_bar)
+    sum_bar = np.full(len(x_steps) + 2, squeezed)
     sum_bar[-1] += total
     # language.py:444: for _ in range(n):
     x_bar = 0.0
@@ -63,4 +63,4 @@ def recurrence_of_a_list_value_and_grad(x: float, n: int):
     return value, x_bar
 
 
-# s2s digest: 0c6a98a9980554bc
+# s2s digest: 3dff0585b76d6ec5

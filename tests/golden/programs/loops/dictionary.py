@@ -16,21 +16,21 @@ def dictionary_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, f
         x, y: float
 
     Returns:
-        value_1: float
-        (x_bar, value): floats
+        value: float
+        (x_bar, product): floats
     """
     # loops.py:203: total += value * len(name) * 2.0
-    value = x * 2.0
-    total = 0.0 + value
+    product = x * 2.0
+    total = 0.0 + product
     total += y * 2.0
     # loops.py:204: return total * x
-    value_1 = total * x
+    value = total * x
 
     # Backward, from the return value to the arguments.
     # loops.py:203: total += value * len(name) * 2.0
-    x_bar = total + value
+    x_bar = total + product
 
-    return value_1, (x_bar, value)
+    return value, (x_bar, product)
 
 
-# s2s digest: 4a7fb9a7adb20112
+# s2s digest: d72f8146771130fd

@@ -37,14 +37,14 @@ def golden_section_value_and_grad(
             low = c
     # numerics.py:401: return (low + high) * a * b
     sum_1 = low + high
-    b_bar = sum_1 * a
-    value = b_bar * b
+    product = sum_1 * a
+    value = product * b
 
     # Backward, from the return value to the arguments.
     # numerics.py:401: return (low + high) * a * b
     a_bar = sum_1 * b
 
-    return value, (a_bar, b_bar)
+    return value, (a_bar, product)
 
 
-# s2s digest: f2146f2e5b77bad3
+# s2s digest: d649e838ba89a801

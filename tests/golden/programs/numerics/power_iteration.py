@@ -40,13 +40,13 @@ def power_iteration_value_and_grad(a):
         v_steps[i + 1] = v
         w_steps[i] = w
     # numerics.py:254: return v @ a @ v
-    v_bar = v @ a
-    value = v_bar @ v
+    product = v @ a
+    value = product @ v
 
     # Backward, from the return value to the arguments.
     # numerics.py:254: return v @ a @ v
     a_bar = np.outer(v, v)
-    v_bar += a @ v
+    v_bar = product + a @ v
     # numerics.py:251: for _ in range(30):
     for i in reversed(range(30)):
         sqrt = sqrt_steps[i]
@@ -60,4 +60,4 @@ def power_iteration_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: 360a8a94b490846a
+# s2s digest: b512cb17bdb84009

@@ -45,12 +45,12 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
     ys_i = ys[i]
     difference_1 = 1.0 - t
-    t_bar = ys[i + 1]
-    value = ys_i * difference_1 + t_bar * t
+    element = ys[i + 1]
+    value = ys_i * difference_1 + element * t
 
     # Backward, from the return value to the arguments.
     # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
-    t_bar -= ys_i
+    t_bar = element - ys_i
     ys_bar = np.zeros(ys.shape)
     ys_bar[i + 1] = t
     ys_bar[i] += difference_1
@@ -64,4 +64,4 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     return value, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: 4552476ec2de7788
+# s2s digest: 5455a6d10ca31a5e

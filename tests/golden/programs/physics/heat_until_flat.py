@@ -40,11 +40,12 @@ def heat_until_flat_value_and_grad(u, alpha: float):
         steps += 1
         u = new
     # physics.py:81: return np.sum(u) * alpha
-    alpha_bar = np.sum(u)
-    value = alpha_bar * alpha
+    total_u = np.sum(u)
+    value = total_u * alpha
 
     # Backward, from the return value to the arguments.
     # physics.py:76: while np.max(np.abs(u)) > 0.1 and steps < 100:
+    alpha_bar = total_u
     u_bar = np.full(n, alpha)
     for u in reversed(u_steps):
         # physics.py:78: new[1:-1] = u[1:-1] + alpha * (u[2:] - 2 * u[1:-1] + u[:-2])
@@ -63,4 +64,4 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     return value, (u_bar, alpha_bar)
 
 
-# s2s digest: dc9bb0074378bf03
+# s2s digest: 82d1843c283de2d6

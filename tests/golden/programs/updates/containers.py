@@ -29,13 +29,13 @@ def containers_value_and_grad(x, a):
     updated = np.zeros(4)
     updated[1:] = x[:3] ** 2
     # updates.py:239: parts["y"] += parts["z"]
-    x_bar = x + updated
+    sum_1 = x + updated
     # updates.py:240: return np.sum(parts["y"] * x)
-    value = np.sum(x_bar * x)
+    value = np.sum(sum_1 * x)
 
     # Backward, from the return value to the arguments.
     # updates.py:239: parts["y"] += parts["z"]
-    x_bar += x
+    x_bar = sum_1 + x
     # updates.py:238: parts["z"][1:] = parts["y"][:-1] ** 2
     x_bar[:3] += 2.0 * x[:3] * x[1:]
     a_bar = np.zeros(a.shape)
@@ -43,4 +43,4 @@ def containers_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: a508aba23204f60b
+# s2s digest: c4a74468424578ad

@@ -31,9 +31,9 @@ def view_of_a_view_value_and_grad(x):
     # views.py:26: y[2] = 3.0
     y[2] = 3.0
     # views.py:27: return inner @ y[1:]
-    inner_bar = y[1:]
-    inner = inner_bar[::-1]
-    value = inner @ inner_bar
+    part_y = y[1:]
+    inner = part_y[::-1]
+    value = inner @ part_y
 
     # Backward, from the return value to the arguments.
     # views.py:27: return inner @ y[1:]
@@ -48,4 +48,4 @@ def view_of_a_view_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 6aa0c285d8f61d79
+# s2s digest: 02c4385671c415cd
