@@ -173,7 +173,7 @@ class For(Loop):
     def _row_hint(self, var: Var, array: Atom) -> str:
         names = self.scope.names
         called = names[array] if isinstance(array, Var) and array in names else None
-        return identifier(var.name) if var.name else _one_of(called)
+        return identifier(var.name or _one_of(called))
 
     def _over_rows(self, bases: Sequence[Expression]) -> str:
         names = [

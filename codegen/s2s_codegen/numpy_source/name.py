@@ -12,7 +12,7 @@ import builtins
 import keyword
 from collections.abc import Callable, Iterable, Sequence
 
-from s2s.ir.jaxpr import JaxprEqn, Var
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
 
 RESERVED = frozenset([*keyword.kwlist, *dir(builtins), "_", "np", "math", "scipy"])
 """What no variable is called."""
@@ -38,7 +38,6 @@ _WORDS = {
     "eigvalsh": "eigenvalues",
     "eq": "equal",
     "erf": "erf",
-    "gather": "row",
     "ge": "at_least",
     "gt": "above",
     "integer_pow": "power",
@@ -72,7 +71,6 @@ _WORDS = {
     "slice": "part",
     "solve": "solution",
     "square": "square",
-    "squeeze": "squeezed",
     "sub": "difference",
     "svdvals": "singular_values",
     "transpose": "transposed",
@@ -81,6 +79,9 @@ _WORDS = {
     "triu": "upper",
 }
 """What a result is called after its primitive, where that is not the primitive's own name."""
+
+FLAGS = {"break": "done", "return": "returned", "continue": "skipped"}
+"""What is called the flag that says whether a step ends with a statement."""
 
 _RESULTS = {
     "eigh": ("eigenvalues", "eigenvectors"),
@@ -92,7 +93,7 @@ _RESULTS = {
 
 
 LONGEST_FACTOR = 10
-"""The longest name, and one more, that stands in the name of a product of two: `frequency_t`."""
+"""The longest name, and one more, that stands in the name of a product or a sum: `frequency_t`."""
 
 
 class Names:
@@ -176,12 +177,6 @@ class Names:
         return name
 
 
-def _are_user_s(eqn: JaxprEqn, *names: str) -> bool:
-    """Whether the operands have short names of the user's."""
-    named = all(isinstance(atom, Var) and atom.name is not None for atom in eqn.invars)
-    return named and all(len(name) < LONGEST_FACTOR for name in names)
-
-
 def own_name(eqn: JaxprEqn, var: Var) -> str | None:
     """The name that a result has. What the user's function computes without a name is not called
     `x_bar` only since it happens to be that derivative."""
@@ -208,21 +203,76 @@ def describe(
     word = _WORDS.get(eqn.primitive.name, eqn.primitive.name.replace("-", "_"))
     if function is not None:
         word = _WORDS.get(function, function)
+    if eqn.primitive.name in ("gather", "squeeze"):
+        word = "row" if eqn.outvars[0].aval.shape else "element"
     if eqn.outvars[0].aval.dtype.kind in "fc":
         if eqn.phase == "cotangent":
             return f"{word}_bar"
         if is_tangent:
             return f"{word}_dot"
     match eqn.primitive.name, operands:
+        case _ if (said := _in_words(eqn, operands)) is not None:
+            return said
+        case "convert_element_type", _ if eqn.invars[0].aval.dtype.kind == "b":
+            return "mask" if eqn.outvars[0].aval.shape else "indicator"
         case _, (str(x),):
             return f"{word}_{x}"
         case "gather", (str(x), str(i)) if not eqn.invars[1].aval.shape:
             return f"{x}_{i}"
-        case "mul", (str(x), str(y)) if x != y and _are_user_s(eqn, x, y):
-            return f"{x}_{y}"
-        case "gather", _ if not eqn.outvars[0].aval.shape:
-            return "element"
         case "gather", _ if any(index.aval.shape for index in eqn.invars[1:]):
-            return "rows"
+            return "rows" if eqn.outvars[0].aval.ndim > 1 else "elements"
+        case "stack", _ if eqn.outvars[0].aval.ndim <= 2:
+            return ("vector", "matrix")[eqn.outvars[0].aval.ndim - 1]
         case _:
-            return word
+            return "summed" if word == "sum" else word
+
+
+def _in_words(eqn: JaxprEqn, operands: Sequence[str | None]) -> str | None:
+    """What arithmetic on the user's variables and numbers is called: `one_minus_p`."""
+    if len(operands) not in (1, 2) or not all(map(_is_short, eqn.invars, operands)):
+        return None
+    x, y = (*map(_spoken, eqn.invars), None)[:2]
+    match eqn.primitive.name, x, y:
+        case "neg", str(), _:
+            return f"minus_{x}"
+        case "integer_pow" | "square", str(), _ if (power := _power(eqn)) in _POWERS:
+            return f"{x}_{_POWERS[power]}"
+        case "mul", str(), str() if x == y:
+            return f"{x}_squared"
+        case "mul", str(), str():
+            return f"{x}_{y}"
+        case ("mul", str(), float(factor)) | ("mul", float(factor), str()):
+            return f"{_FACTORS.get(factor, 'scaled')}_{x if y is None or isinstance(x, str) else y}"
+        case "div", str(), float(divisor):
+            return f"{_FACTORS.get(1.0 / divisor, 'scaled')}_{x}" if divisor else None
+        case "add" | "sub" | "div", _, _ if (said := _spelled(x)) and (other := _spelled(y)):
+            return f"{said}_{_BETWEEN[eqn.primitive.name]}_{other}"
+        case ("add" | "sub", str(), float()) | ("add", float(), str()):
+            return f"shifted_{x if isinstance(x, str) else y}"
+        case _:
+            return None
+
+
+_POWERS = {2: "squared", 3: "cubed"}
+_FACTORS = {2.0: "twice", 0.5: "half", -1.0: "minus"}
+_BETWEEN = {"add": "plus", "sub": "minus", "div": "over"}
+
+
+def _is_short(atom: Atom, name: str | None) -> bool:
+    """Whether an operand is a number, or a variable with a short name of the user's."""
+    if isinstance(atom, Literal):
+        return not atom.aval.shape and atom.aval.dtype.kind in "fi"
+    return atom.name is not None and name is not None and len(atom.name) < LONGEST_FACTOR
+
+
+def _spoken(atom: Atom) -> str | float | None:
+    return float(atom.value) if isinstance(atom, Literal) else atom.name
+
+
+def _spelled(operand: str | float | None) -> str | None:
+    """A variable, or the number that has a short word."""
+    return "one" if operand == 1.0 else operand if isinstance(operand, str) else None
+
+
+def _power(eqn: JaxprEqn) -> object:
+    return 2 if eqn.primitive.name == "square" else getattr(eqn.primitive, "y", None)

@@ -14,8 +14,8 @@ from s2s.primitive import Primitive
 from s2s.primitives.core import BroadcastInDim, ConvertElementType, Reshape
 from s2s.primitives.dynamic import DynamicUpdateSlice
 from s2s.primitives.families import Unary
-from s2s.primitives.indexing import Scatter
-from s2s.primitives.layout import Pad
+from s2s.primitives.indexing import Gather, Scatter
+from s2s.primitives.layout import Pad, Slice, Squeeze
 from s2s.primitives.updates import UpdateSlice
 from s2s_codegen.numpy_source.elements import element
 from s2s_codegen.numpy_source.expression import (
@@ -24,7 +24,7 @@ from s2s_codegen.numpy_source.expression import (
 )
 from s2s_codegen.numpy_source.loop_forms import with_written_loops
 from s2s_codegen.numpy_source.memory import is_basic_view, is_owned
-from s2s_codegen.numpy_source.name import Names, describe, own_name, result_name
+from s2s_codegen.numpy_source.name import FLAGS, Names, describe, own_name, result_name
 from s2s_codegen.numpy_source.numbers import arrays_without_axes
 from s2s_codegen.numpy_source.overwriting import overwritten_base, with_reads_first
 from s2s_codegen.numpy_source.placing import new_array, placement
@@ -172,13 +172,45 @@ class Writer:
         """What a result is called after what computes it."""
         if isinstance(eqn.primitive, ConvertElementType) and self.scope.is_identity_matrix(eqn):
             return "identity"
-        taken = element(eqn, self.scope.plan.inlined)
-        if taken is not None and taken.array in self.scope.names and eqn.phase == "primal":
-            return f"{self.scope.names[taken.array]}_{taken.place}"
+        place = self._place_taken(eqn)
+        if place is not None:
+            return place
+        if isinstance(eqn.primitive, ConvertElementType) and eqn.phase != "primal":
+            converted = self.scope.definition(eqn.invars[0])
+            if converted is not None:
+                return self.described(converted, var)
         base = overwritten_base(eqn)
         if base is not None and base in self.scope.names:
             return self.scope.names[base]
-        return describe(eqn, var in self.linear, self._names(eqn), self._nonlinear(eqn))
+        function = self._nonlinear(eqn)
+        return identifier(describe(eqn, var in self.linear, self._names(eqn), function))
+
+    def _place_taken(self, eqn: JaxprEqn) -> str | None:
+        """`x_0`, `x_bar_i` or `x_0_1`, for an element or a row of `x` at places of known names."""
+        names, indices = self.scope.names, list[str | None]()
+        match eqn.primitive, eqn.invars:
+            case Squeeze(), [row] if (part := self.scope.definition(row)) is not None:
+                if not isinstance(part.primitive, Slice):
+                    return None
+                (array,), starts = part.invars, part.primitive.start_indices
+                taken = [starts[axis] for axis in eqn.primitive.dimensions]
+                leading = [*eqn.primitive.dimensions] == [*range(len(taken))]
+                is_row = leading and same_shape(
+                    row.aval.shape[len(taken) :], array.aval.shape[len(taken) :]
+                )
+                indices = [str(i) if isinstance(i, int) else None for i in taken] if is_row else []
+            case Gather(), [array, *places] if not any(place.aval.shape for place in places):
+                indices = self._names(eqn)[1:]
+            case _:
+                return None
+        known = [index for index in indices if index is not None]
+        if isinstance(array, Literal) or array.name is None or array not in names:
+            return None
+        return (
+            identifier("_".join([array.name, *known]))
+            if known and len(known) == len(indices)
+            else None
+        )
 
     def _names(self, eqn: JaxprEqn) -> list[str | None]:
         names = self.scope.names
@@ -208,7 +240,7 @@ class Writer:
             # What a branch or a step leaves is a Python number as often as one of NumPy's.
             expression = self.scope.plain_conversion(eqn) or expression
         hint = self.hint(eqn, var)
-        if var.name is None and var not in self.results and eqn.phase == "primal":
+        if var.name is None and eqn.phase == "primal" and hint not in ("value", "value_dot"):
             # What NumPy has a word for is several equations: `np.mean(x)`, `np.linalg.norm(x)`.
             composite = _COMPOSITE.match(expression.text)
             hint = "_".join(filter(None, composite.groups())) if composite else hint
@@ -420,7 +452,8 @@ def _linear(jaxpr: Jaxpr) -> set[Var]:
 def identifier(name: str) -> str:
     """A name that Python takes, near to the given one."""
     if name.isidentifier():
-        return name
+        base, mark, rest = name.partition("_steps")
+        return FLAGS.get(base, base) + mark + rest
     text = re.sub(r"\W+", "_", name).strip("_") or "value"
     return f"value_{text}" if text[0].isdigit() else text
 

@@ -22,8 +22,8 @@ def chained_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     # branches.py:75: if 0.2 < x < y * 2.0 < 1.8:
     above = x > 0.2
     if above:
-        product = y * 2.0
-        both = (x < product) & (product < 1.8)
+        twice_y = y * 2.0
+        both = (x < twice_y) & (twice_y < 1.8)
     else:
         both = above
     if both:
@@ -47,4 +47,4 @@ def chained_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 347469468aa81922
+# s2s digest: b1495b2a321ebfc3

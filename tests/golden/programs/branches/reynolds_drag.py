@@ -43,12 +43,12 @@ def reynolds_drag_value_and_grad(
             drag = 0.44
             chosen_1 = chosen
     # branches.py:195: return drag * 0.5 * speed**2
-    power_speed = speed**2
-    value = drag * 0.5 * power_speed
+    speed_squared = speed**2
+    value = drag * 0.5 * speed_squared
 
     # Backward, from the return value to the arguments.
     # branches.py:189: if re < 1.0:
-    drag_bar = 0.5 * power_speed
+    drag_bar = 0.5 * speed_squared
     if below:
         # branches.py:190: drag = 24.0 / re
         re_bar = -drag * drag_bar / re
@@ -69,4 +69,4 @@ def reynolds_drag_value_and_grad(
     return value, (speed_bar, diameter_bar, viscosity_bar)
 
 
-# s2s digest: 7ba580170ac141d2
+# s2s digest: a00cfc28d68b03bf

@@ -22,16 +22,16 @@ def absolute_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, flo
     """
     # builtin_calls.py:13: return abs(x) * abs(y - x) + abs(-2.0)
     abs_x = abs(x)
-    difference = y - x
-    abs_difference = abs(difference)
-    value = abs_x * abs_difference + 2.0
+    y_minus_x = y - x
+    abs_y_minus_x = abs(y_minus_x)
+    value = abs_x * abs_y_minus_x + 2.0
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:13: return abs(x) * abs(y - x) + abs(-2.0)
-    y_bar = abs_x * math.copysign(bool(difference), difference)
-    x_bar = abs_difference * math.copysign(bool(x), x) - y_bar
+    y_bar = abs_x * math.copysign(bool(y_minus_x), y_minus_x)
+    x_bar = abs_y_minus_x * math.copysign(bool(x), x) - y_bar
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: dfe54f4a4780fffa
+# s2s digest: ccbdfbd41c8df3bd

@@ -22,15 +22,15 @@ def boolean_arithmetic_value_and_grad(
         (x_bar, y_bar): floats
     """
     # builtin_calls.py:188: return (x > y) * x + (x <= y) * y * y
-    converted = float(x > y)
+    indicator = float(x > y)
     product = (x <= y) * y
-    value = converted * x + product * y
+    value = indicator * x + product * y
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:188: return (x > y) * x + (x <= y) * y * y
     y_bar = product + product
 
-    return value, (converted, y_bar)
+    return value, (indicator, y_bar)
 
 
-# s2s digest: 0064f1cddc35ad20
+# s2s digest: a8b97ae6a2f77a5d

@@ -34,12 +34,12 @@ def chosen_by_a_comparison_value_and_grad(
     added_bar[int(above_1)] = 2.0 * converted
     added_bar_1 = np.zeros(2)
     added_bar_1[int(above)] = 1.0
-    converted_bar = added_bar_1[1]
-    converted_bar_1 = added_bar_1[0]
-    y_bar = added_bar[1] - converted_bar + x * converted_bar_1
-    x_bar = added_bar[0] + converted_bar + converted_bar_1 * y
+    element_bar = added_bar_1[1]
+    element_bar_1 = added_bar_1[0]
+    y_bar = added_bar[1] - element_bar + x * element_bar_1
+    x_bar = added_bar[0] + element_bar + element_bar_1 * y
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 44303e79dba5e8da
+# s2s digest: c446d666dbf9bb66

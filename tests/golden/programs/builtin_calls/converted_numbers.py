@@ -29,21 +29,21 @@ def converted_numbers_value_and_grad(x, t: float):
     weight = t - int(t)
     # builtin_calls.py:211: total = float(x[i]) * (1.0 - weight) + float(x[i + 1]) * weight
     converted = float(x[int(t)])
-    difference = 1.0 - weight
+    one_minus_weight = 1.0 - weight
     converted_1 = float(x[int(t) + 1])
-    total = converted * difference + converted_1 * weight
+    total = converted * one_minus_weight + converted_1 * weight
     # builtin_calls.py:212: for k in range(int(t * 2.0)):
-    product = t * 2.0
-    for k in range(int(product)):
+    twice_t = t * 2.0
+    for k in range(int(twice_t)):
         # builtin_calls.py:213: total += t / (k + 1)
         total += t / (k + 1)
     # builtin_calls.py:214: if bool(x[0] > 0.5) and not bool(x[1] > 0.0):
     above = x[0] > 0.5
-    converted_above = bool(above)
-    if converted_above:
+    indicator = bool(above)
+    if indicator:
         opposite = not x[1] > 0.0
     else:
-        opposite = converted_above
+        opposite = indicator
     if opposite:
         # builtin_calls.py:215: total = total * total
         total_1 = total * total
@@ -51,27 +51,27 @@ def converted_numbers_value_and_grad(x, t: float):
         total_1 = total
     # builtin_calls.py:216: return total + x[int(np.argmax(x))] * int(x[0] > 0.5) + float(t > 2.0) * t
     converted_2 = int(np.argmax(x))
-    converted_above = int(above)
+    indicator = int(above)
     above = t > 2.0
-    value = total_1 + x[converted_2] * converted_above + above * t
+    value = total_1 + x[converted_2] * indicator + above * t
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:216: return total + x[int(np.argmax(x))] * int(x[0] > 0.5) + float(t > 2.0) * t
     x_bar = np.zeros(x.shape)
-    x_bar[converted_2] = float(converted_above)
+    x_bar[converted_2] = float(indicator)
     # builtin_calls.py:214: if bool(x[0] > 0.5) and not bool(x[1] > 0.0):
     total_bar = 2.0 * total if opposite else 1.0
     # builtin_calls.py:212: for k in range(int(t * 2.0)):
     t_bar = float(above)
-    for k in reversed(range(int(product))):
+    for k in reversed(range(int(twice_t))):
         # builtin_calls.py:213: total += t / (k + 1)
         t_bar += total_bar / (k + 1)
     # builtin_calls.py:211: total = float(x[i]) * (1.0 - weight) + float(x[i + 1]) * weight
     t_bar += converted_1 * total_bar - converted * total_bar
     x_bar[int(t) + 1] += total_bar * weight
-    x_bar[int(t)] += total_bar * difference
+    x_bar[int(t)] += total_bar * one_minus_weight
 
     return value, (x_bar, t_bar)
 
 
-# s2s digest: 956abede15b7e353
+# s2s digest: 824fc971a4ce5a0f

@@ -31,12 +31,12 @@ def extremes_of_an_array_value_and_grad(xs):
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:29: return max(xs) - min(xs) * sum(xs)
-    converted = (xs == smallest_xs).astype(float)
-    xs_bar = -smallest_xs - total / converted.sum() * converted
-    converted = (xs == largest_xs).astype(float)
-    xs_bar += converted / converted.sum()
+    equal = (xs == smallest_xs).astype(float)
+    xs_bar = -smallest_xs - total / equal.sum() * equal
+    equal = (xs == largest_xs).astype(float)
+    xs_bar += equal / equal.sum()
 
     return value, xs_bar
 
 
-# s2s digest: cad49d4822e4b0b0
+# s2s digest: 0c1dffed7f9fc3c7

@@ -35,9 +35,9 @@ def greatest_by_key_value_and_grad(xs, y: float):
             extreme = x
     # builtin_calls.py:225: best, weight = max([(y, 1.0), (xs[0], 2.0)], key=lambda pair: pair[0])
     above = xs[0] > y
-    squeezed = xs[0]
+    xs_0 = xs[0]
     if above:
-        best = squeezed
+        best = xs_0
         weight = 2.0
     else:
         best = y
@@ -79,4 +79,4 @@ def greatest_by_key_value_and_grad(xs, y: float):
     return value, (xs_bar, y_bar)
 
 
-# s2s digest: 787536721b63664f
+# s2s digest: b8c5beb4d1aecb9f

@@ -31,19 +31,19 @@ def mathematics_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, 
     cosh_y = math.cosh(y)
     b = log1p_x * expm1_y + asin_x * cosh_y
     # builtin_calls.py:169: return a * b + math.fabs(x - y) + math.copysign(1.0, -x) * y
-    difference = x - y
+    x_minus_y = x - y
     copysign = math.copysign(1.0, -x)
-    value = a * b + abs(difference) + copysign * y
+    value = a * b + abs(x_minus_y) + copysign * y
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:169: return a * b + math.fabs(x - y) + math.copysign(1.0, -x) * y
-    x_bar = math.copysign(bool(difference), difference)
+    x_bar = math.copysign(bool(x_minus_y), x_minus_y)
     y_bar = copysign - x_bar
     # builtin_calls.py:168: b = math.log1p(x) * math.expm1(y) + math.asin(x) * math.cosh(y)
-    sum_1 = 1.0 + x
-    x_bar += a * cosh_y / math.sqrt((1.0 - x) * sum_1)
+    one_plus_x = 1.0 + x
+    x_bar += a * cosh_y / math.sqrt((1.0 - x) * one_plus_x)
     y_bar += asin_x * a * math.sinh(y) + log1p_x * a * math.exp(y)
-    x_bar += a * expm1_y / sum_1
+    x_bar += a * expm1_y / one_plus_x
     # builtin_calls.py:167: a = math.sqrt(x) + math.log(y) + math.atan2(y, x) + math.hypot(x, y)
     ratio_bar = b / (y**2 + x**2)
     y_bar += y * b / hypot + x * ratio_bar + b / y
@@ -52,4 +52,4 @@ def mathematics_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 33ea90d77c1628a3
+# s2s digest: a26b27ffcec2074c

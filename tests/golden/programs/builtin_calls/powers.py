@@ -21,16 +21,16 @@ def powers_value_and_grad(x: float, n: float) -> tuple[float, tuple[float, float
         (x_bar, n_bar): floats
     """
     # builtin_calls.py:37: return pow(x, 3) + pow(x, n) + x**2
-    power_x = x**2
+    x_squared = x**2
     power = x**n
-    value = x**3 + power + power_x
+    value = x**3 + power + x_squared
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:37: return pow(x, 3) + pow(x, n) + x**2
     n_bar = power * math.log(1.0 if x == 0.0 else x)
-    x_bar = 2.0 * x + n * x ** (1.0 if n == 0.0 else n - 1.0) + 3.0 * power_x
+    x_bar = 2.0 * x + n * x ** (1.0 if n == 0.0 else n - 1.0) + 3.0 * x_squared
 
     return value, (x_bar, n_bar)
 
 
-# s2s digest: c24564f93458cbe9
+# s2s digest: 4bf95cce0fe58941

@@ -34,8 +34,8 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
     total += b * b
     # classes.py:297: total += first * max(interval) + sum(interval) * second
     larger = np.maximum(first, b)
-    sum_1 = 0.0 + first + b
-    total += first * larger + sum_1 * b
+    summed = 0.0 + first + b
+    total += first * larger + summed * b
     # classes.py:298: if interval and 0.5 in interval:
     both = above & ((a < 0.5) & (b > 0.5))
     if both:
@@ -64,7 +64,7 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
         total_bar = total_bar_1
     # classes.py:297: total += first * max(interval) + sum(interval) * second
     first_bar = total_bar * b
-    b_bar += sum_1 * total_bar + first_bar
+    b_bar += summed * total_bar + first_bar
     product_bar = first * total_bar
     at_least = first >= b
     chosen_bar = np.where(at_least, product_bar, 0.0)
@@ -96,4 +96,4 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: f13569468ca28e1c
+# s2s digest: e6a8e6de03dfde6f

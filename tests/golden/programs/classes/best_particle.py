@@ -19,11 +19,11 @@ def best_particle_value_and_grad(x: float) -> tuple[float, float]:
         (value, x_bar): floats
     """
     # classes.py:333: first, second = Particle(x, 1.0), Particle(2.0 * x, 2.0)
-    product = 2.0 * x
+    twice_x = 2.0 * x
     # classes.py:335: if second.position > first.position:
-    above = product > x
+    above = twice_x > x
     if above:
-        best = product
+        best = twice_x
         best_1 = 2.0
     else:
         best = x
@@ -33,17 +33,17 @@ def best_particle_value_and_grad(x: float) -> tuple[float, float]:
         # classes.py:340: x = 0.5 * x + best.velocity
         x = 0.5 * x + best_1
     # classes.py:341: return best.position * particles[0].position * x
-    product_1 = best * product
-    value = product_1 * x
+    product = best * twice_x
+    value = product * x
 
     # Backward, from the return value to the arguments.
     # classes.py:339: for _ in range(6):
-    x_bar = product_1
+    x_bar = product
     for _ in range(6):
         # classes.py:340: x = 0.5 * x + best.velocity
         x_bar = 0.5 * x_bar
     # classes.py:335: if second.position > first.position:
-    best_bar = x * product
+    best_bar = x * twice_x
     if above:
         x_bar_1 = x_bar
         x_bar = best_bar
@@ -57,4 +57,4 @@ def best_particle_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 0de676bbf2a98a95
+# s2s digest: 48126cb2fff66eee

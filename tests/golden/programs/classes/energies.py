@@ -57,9 +57,9 @@ def energies_value_and_grad(
             chosen_2 = ratio_3 - ratio_4
             product_1 = depth * chosen_2
         # classes.py:351: return self.depth * (1.0 / r**12 - 2.0 / r**6)
-        product_2 = depth * -0.031005859375
+        scaled_depth = depth * -0.031005859375
         # classes.py:364: return sum(p.energy(r) for p in (Potential(depth, 2.5), Shifted(depth, 2.5)))
-        difference_1 = product_1 - product_2
+        difference_1 = product_1 - scaled_depth
     else:
         difference_1 = 0.0
     value = 0.0 + product + difference_1
@@ -82,8 +82,8 @@ def energies_value_and_grad(
     # classes.py:349: if r > self.cutoff:
     if not above:
         # classes.py:351: return self.depth * (1.0 / r**12 - 2.0 / r**6)
-        converted_bar = 12.0 * r**11 * ratio * depth
-        r_bar_1 = converted_bar - 6.0 * r**5 * ratio_1 * depth
+        product_bar = 12.0 * r**11 * ratio * depth
+        r_bar_1 = product_bar - 6.0 * r**5 * ratio_1 * depth
         r_bar += r_bar_1
         depth_bar_1 = float(difference)
         depth_bar += depth_bar_1
@@ -91,4 +91,4 @@ def energies_value_and_grad(
     return value, (depth_bar, r_bar)
 
 
-# s2s digest: 930a70c22218d82f
+# s2s digest: 9f67d30809d9ccbe

@@ -24,30 +24,30 @@ def named_tuple_value_and_grad(w: float, b: float) -> tuple[float, tuple[float, 
     tanh = math.tanh(w * 0.5 + b)
     error = tanh - 0.3
     # classes.py:158: weights = weights._replace(w=weights.w - 0.1 * error * x, b=weights.b - 0.1 * error)
-    product = 0.1 * error
-    difference = w - product * 0.5
-    difference_1 = b - product
+    scaled_error = 0.1 * error
+    difference = w - scaled_error * 0.5
+    difference_1 = b - scaled_error
     # classes.py:157: error = weights.predict(x) - 0.3
     tanh_1 = math.tanh(-difference + difference_1)
     error = tanh_1 - 0.3
     # classes.py:158: weights = weights._replace(w=weights.w - 0.1 * error * x, b=weights.b - 0.1 * error)
-    product = 0.1 * error
-    sum_1 = difference + product
-    difference = difference_1 - product
+    scaled_error = 0.1 * error
+    summed = difference + scaled_error
+    difference = difference_1 - scaled_error
     # classes.py:157: error = weights.predict(x) - 0.3
-    tanh_2 = math.tanh(sum_1 * 2.0 + difference)
+    tanh_2 = math.tanh(summed * 2.0 + difference)
     error = tanh_2 - 0.3
     # classes.py:158: weights = weights._replace(w=weights.w - 0.1 * error * x, b=weights.b - 0.1 * error)
-    product = 0.1 * error
-    product_1 = product * 2.0
-    difference_1 = sum_1 - product_1
-    difference = difference - product
+    scaled_error = 0.1 * error
+    product = scaled_error * 2.0
+    difference_1 = summed - product
+    difference = difference - scaled_error
     # classes.py:159: return weights.w * weights.b
     value = difference_1 * difference
 
     # Backward, from the return value to the arguments.
     # classes.py:158: weights = weights._replace(w=weights.w - 0.1 * error * x, b=weights.b - 0.1 * error)
-    difference_bar = product_1 - sum_1 - 2.0 * difference
+    difference_bar = product - summed - 2.0 * difference
     # classes.py:157: error = weights.predict(x) - 0.3
     product_bar = 0.1 * difference_bar * (1.0 - tanh_2**2)
     sum_bar = difference_1 + product_bar
@@ -68,4 +68,4 @@ def named_tuple_value_and_grad(w: float, b: float) -> tuple[float, tuple[float, 
     return value, (w_bar, b_bar)
 
 
-# s2s digest: ea99f566cffbeb8c
+# s2s digest: 18fd669b192c2b2b

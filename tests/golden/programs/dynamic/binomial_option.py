@@ -28,56 +28,56 @@ def binomial_option_value_and_grad(
     up = np.exp(volatility * 0.5)
     # dynamic.py:259: p = (np.exp(rate * dt) - 1.0 / up) / (up - 1.0 / up)
     exp = np.exp(rate * 0.25)
-    ratio = 1.0 / up
-    difference = up - ratio
-    p = (exp - ratio) / difference
+    one_over_up = 1.0 / up
+    difference = up - one_over_up
+    p = (exp - one_over_up) / difference
     # dynamic.py:260: prices = spot * up ** np.arange(steps, -steps - 1, -2)
     converted = (np.arange(5) * -2 + 4).astype(float)
     power = up**converted
     prices = spot * power
     # dynamic.py:261: values = np.maximum(strike - prices, 0.0)
-    difference_1 = strike - prices
-    values = np.maximum(difference_1, 0.0)
+    strike_minus_prices = strike - prices
+    values = np.maximum(strike_minus_prices, 0.0)
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     exp_1 = np.exp(-rate * 0.25)
-    difference_2 = 1.0 - p
-    sum_1 = p * values[:4] + difference_2 * values[1:]
-    values_1 = exp_1 * sum_1
+    one_minus_p = 1.0 - p
+    summed = p * values[:4] + one_minus_p * values[1:]
+    values_1 = exp_1 * summed
     # dynamic.py:264: prices = prices[:-1] / up
     prices = prices[:4] / up
     # dynamic.py:265: values = np.maximum(values, strike - prices)
-    difference_3 = strike - prices
-    values_2 = np.maximum(values_1, difference_3)
+    strike_minus_prices_1 = strike - prices
+    values_2 = np.maximum(values_1, strike_minus_prices_1)
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
-    sum_2 = p * values_2[:3] + difference_2 * values_2[1:]
-    values_3 = exp_1 * sum_2
+    summed_1 = p * values_2[:3] + one_minus_p * values_2[1:]
+    values_3 = exp_1 * summed_1
     # dynamic.py:264: prices = prices[:-1] / up
     prices_1 = prices[:3] / up
     # dynamic.py:265: values = np.maximum(values, strike - prices)
-    difference_4 = strike - prices_1
-    values_4 = np.maximum(values_3, difference_4)
+    strike_minus_prices_2 = strike - prices_1
+    values_4 = np.maximum(values_3, strike_minus_prices_2)
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
-    sum_3 = p * values_4[:2] + difference_2 * values_4[1:]
-    values_5 = exp_1 * sum_3
+    summed_2 = p * values_4[:2] + one_minus_p * values_4[1:]
+    values_5 = exp_1 * summed_2
     # dynamic.py:264: prices = prices[:-1] / up
     prices_2 = prices_1[:2] / up
     # dynamic.py:265: values = np.maximum(values, strike - prices)
-    difference_5 = strike - prices_2
-    values_6 = np.maximum(values_5, difference_5)
+    strike_minus_prices_3 = strike - prices_2
+    values_6 = np.maximum(values_5, strike_minus_prices_3)
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
-    sum_4 = p * values_6[:1] + difference_2 * values_6[1:]
-    values_7 = exp_1 * sum_4
+    summed_3 = p * values_6[:1] + one_minus_p * values_6[1:]
+    values_7 = exp_1 * summed_3
     # dynamic.py:264: prices = prices[:-1] / up
     prices_3 = prices_2[:1] / up
     # dynamic.py:265: values = np.maximum(values, strike - prices)
-    difference_6 = strike - prices_3
-    values_8 = np.maximum(values_7, difference_6)
+    strike_minus_prices_4 = strike - prices_3
+    values_8 = np.maximum(values_7, strike_minus_prices_4)
     # dynamic.py:266: return values[0]
     value = values_8[0]
 
     # Backward, from the return value to the arguments.
     # dynamic.py:265: values = np.maximum(values, strike - prices)
-    at_least = values_7 >= difference_6
+    at_least = values_7 >= strike_minus_prices_4
     chosen_bar = np.where(at_least, 0.0, 1.0)
     values_bar = np.where(at_least, 1.0, 0.0)
     strike_bar = chosen_bar[0]
@@ -88,14 +88,14 @@ def binomial_option_value_and_grad(
     prices_bar[:1] = ratio_bar
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     chosen_bar = np.where(at_least, exp_1, 0.0)
-    product_bar_1 = values_bar @ sum_4
+    product_bar_1 = values_bar @ summed_3
     product_bar_2 = chosen_bar @ values_6[1:]
     p_bar = chosen_bar @ values_6[:1]
     values_bar = np.zeros(2)
-    values_bar[1:] = difference_2 * chosen_bar
+    values_bar[1:] = one_minus_p * chosen_bar
     values_bar[:1] += p * chosen_bar
     # dynamic.py:265: values = np.maximum(values, strike - prices)
-    at_least = values_5 >= difference_5
+    at_least = values_5 >= strike_minus_prices_3
     chosen_bar = np.where(at_least, 0.0, values_bar)
     values_bar = np.where(at_least, values_bar, 0.0)
     strike_bar += chosen_bar.sum()
@@ -107,14 +107,14 @@ def binomial_option_value_and_grad(
     prices_bar[:2] = ratio_bar
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     product_bar_3 = exp_1 * values_bar
-    sum_bar = product_bar_1 + values_bar @ sum_3
+    sum_bar = product_bar_1 + values_bar @ summed_2
     sum_bar_1 = product_bar_2 + product_bar_3 @ values_4[1:]
     p_bar += product_bar_3 @ values_4[:2]
     values_bar = np.zeros(3)
-    values_bar[1:] = difference_2 * product_bar_3
+    values_bar[1:] = one_minus_p * product_bar_3
     values_bar[:2] += p * product_bar_3
     # dynamic.py:265: values = np.maximum(values, strike - prices)
-    at_least = values_3 >= difference_4
+    at_least = values_3 >= strike_minus_prices_2
     chosen_bar = np.where(at_least, 0.0, values_bar)
     values_bar = np.where(at_least, values_bar, 0.0)
     strike_bar += chosen_bar.sum()
@@ -126,14 +126,14 @@ def binomial_option_value_and_grad(
     prices_bar[:3] = ratio_bar
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     product_bar_3 = exp_1 * values_bar
-    sum_bar += values_bar @ sum_2
+    sum_bar += values_bar @ summed_1
     sum_bar_1 = sum_bar_1 + product_bar_3 @ values_2[1:]
     p_bar += product_bar_3 @ values_2[:3]
     values_bar = np.zeros(4)
-    values_bar[1:] = difference_2 * product_bar_3
+    values_bar[1:] = one_minus_p * product_bar_3
     values_bar[:3] += p * product_bar_3
     # dynamic.py:265: values = np.maximum(values, strike - prices)
-    at_least = values_1 >= difference_3
+    at_least = values_1 >= strike_minus_prices_1
     chosen_bar = np.where(at_least, 0.0, values_bar)
     values_bar = np.where(at_least, values_bar, 0.0)
     strike_bar += chosen_bar.sum()
@@ -145,14 +145,14 @@ def binomial_option_value_and_grad(
     prices_bar[:4] = ratio_bar
     # dynamic.py:263: values = np.exp(-rate * dt) * (p * values[:-1] + (1.0 - p) * values[1:])
     product_bar_3 = exp_1 * values_bar
-    sum_bar += values_bar @ sum_1
+    sum_bar += values_bar @ summed
     p_bar -= sum_bar_1 + product_bar_3 @ values[1:]
     p_bar += product_bar_3 @ values[:4]
     values_bar = np.zeros(values.shape)
-    values_bar[1:] = difference_2 * product_bar_3
+    values_bar[1:] = one_minus_p * product_bar_3
     values_bar[:4] += p * product_bar_3
     # dynamic.py:261: values = np.maximum(strike - prices, 0.0)
-    chosen_bar = np.where(difference_1 > 0.0, values_bar, 0.0)
+    chosen_bar = np.where(strike_minus_prices > 0.0, values_bar, 0.0)
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
     # dynamic.py:260: prices = spot * up ** np.arange(steps, -steps - 1, -2)
@@ -162,7 +162,7 @@ def binomial_option_value_and_grad(
     # dynamic.py:259: p = (np.exp(rate * dt) - 1.0 / up) / (up - 1.0 / up)
     ratio_bar_1 = p_bar / difference
     product_bar = -p * ratio_bar_1
-    up_bar += product_bar - ratio * (-product_bar - ratio_bar_1) / up
+    up_bar += product_bar - one_over_up * (-product_bar - ratio_bar_1) / up
     rate_bar = 0.25 * (ratio_bar_1 * exp - sum_bar * exp_1)
     # dynamic.py:258: up = np.exp(volatility * np.sqrt(dt))
     volatility_bar = 0.5 * up_bar * up
@@ -170,4 +170,4 @@ def binomial_option_value_and_grad(
     return value, (spot_bar, strike_bar, rate_bar, volatility_bar)
 
 
-# s2s digest: d8d81413df2f1d59
+# s2s digest: fc4b6e1b6b8d15bd

@@ -46,12 +46,12 @@ def edit_distance_value_and_grad(a, b):
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
             change = d[i - 1, j - 1] + np.abs(element - b[j - 1])
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
-            sum_1 = d[i - 1, j] + 1.0
-            sum_2 = d[i, j - 1] + 1.0
-            smaller = np.minimum(change, sum_1)
-            at_most_steps[j - 1] = change <= sum_1
-            at_most_1_steps[j - 1] = smaller <= sum_2
-            d[i, j] = np.minimum(smaller, sum_2)
+            summed = d[i - 1, j] + 1.0
+            summed_1 = d[i, j - 1] + 1.0
+            smaller = np.minimum(change, summed)
+            at_most_steps[j - 1] = change <= summed
+            at_most_1_steps[j - 1] = smaller <= summed_1
+            d[i, j] = np.minimum(smaller, summed_1)
         at_most_steps_steps[i - 1] = at_most_steps
         at_most_1_steps_steps[i - 1] = at_most_1_steps
     # dynamic.py:62: return d[m, n]
@@ -73,11 +73,11 @@ def edit_distance_value_and_grad(a, b):
             row = at_most_steps[j - 1]
             row_1 = at_most_1_steps[j - 1]
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
-            row_bar = d_bar[i, j]
+            d_bar_i_j = d_bar[i, j]
             d_bar[i, j] = 0.0
-            chosen_bar = np.where(row_1, row_bar, 0.0)
+            chosen_bar = np.where(row_1, d_bar_i_j, 0.0)
             change_bar = np.where(row, chosen_bar, 0.0)
-            d_bar[i, j - 1] += np.where(row_1, 0.0, row_bar)
+            d_bar[i, j - 1] += np.where(row_1, 0.0, d_bar_i_j)
             d_bar[i - 1, j] += np.where(row, 0.0, chosen_bar)
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
             product_bar = change_bar * np.sign(element - b[j - 1])
@@ -88,4 +88,4 @@ def edit_distance_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 189dda14df8a0216
+# s2s digest: ec9df6283a7dec59

@@ -30,34 +30,34 @@ def exponential_smoothing_value_and_grad(xs, alpha: float):
     # dynamic.py:158: smoothed[0] = xs[0]
     smoothed[0] = xs[0]
     # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
-    difference = 1.0 - alpha
+    one_minus_alpha = 1.0 - alpha
     # dynamic.py:159: for t in range(1, len(xs)):
     for t in range(1, n):
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
-        smoothed[t] = alpha * xs[t] + difference * smoothed[t - 1]
+        smoothed[t] = alpha * xs[t] + one_minus_alpha * smoothed[t - 1]
     # dynamic.py:161: return np.sum((smoothed - xs) ** 2)
-    difference_1 = smoothed - xs
-    value = np.sum(difference_1**2)
+    smoothed_minus_xs = smoothed - xs
+    value = np.sum(smoothed_minus_xs**2)
 
     # Backward, from the return value to the arguments.
     # dynamic.py:161: return np.sum((smoothed - xs) ** 2)
-    smoothed_bar = 2.0 * difference_1
+    smoothed_bar = 2.0 * smoothed_minus_xs
     # dynamic.py:159: for t in range(1, len(xs)):
     xs_bar = -smoothed_bar
     alpha_bar = 0.0
     smoothed_bar = smoothed_bar.copy()
     for t in reversed(range(1, n)):
         # dynamic.py:160: smoothed[t] = alpha * xs[t] + (1 - alpha) * smoothed[t - 1]
-        row_bar = smoothed_bar[t]
+        smoothed_bar_t = smoothed_bar[t]
         smoothed_bar[t] = 0.0
-        smoothed_bar[t - 1] += difference * row_bar
-        difference_bar = row_bar * xs[t] - row_bar * smoothed[t - 1]
+        smoothed_bar[t - 1] += one_minus_alpha * smoothed_bar_t
+        difference_bar = smoothed_bar_t * xs[t] - smoothed_bar_t * smoothed[t - 1]
         alpha_bar += difference_bar
-        xs_bar[t] += alpha * row_bar
+        xs_bar[t] += alpha * smoothed_bar_t
     # dynamic.py:158: smoothed[0] = xs[0]
     xs_bar[0] += smoothed_bar[0]
 
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: b54da9d32a1702c2
+# s2s digest: 95587942006b3652

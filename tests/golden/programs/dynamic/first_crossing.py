@@ -28,33 +28,33 @@ def first_crossing_value_and_grad(xs, level: float):
         raise ValueError("expected xs: f64[n], level: float, n >= 2")
 
     # dynamic.py:244: for i in range(len(xs) - 1):
-    return_1 = False
+    returned = False
     value = 0.0
-    return_steps = []
+    returned_steps = []
     for i in range(n - 1):
         # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
         below = xs[i] < level
         if below:
-            return_1 = level <= xs[i + 1]
+            returned = level <= xs[i + 1]
         else:
-            return_1 = below
-        if return_1:
+            returned = below
+        if returned:
             # dynamic.py:246: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
             xs_i = xs[i]
             value = i + (level - xs_i) / (xs[i + 1] - xs_i)
         else:
             value = 0.0
-        return_steps.append(return_1)
-        if return_1:
+        returned_steps.append(returned)
+        if returned:
             break
-    if not return_1:
+    if not returned:
         # dynamic.py:247: return -level
         value = -level
 
     # Backward, from the return value to the arguments.
     # dynamic.py:244: for i in range(len(xs) - 1):
-    if return_1:
-        value_bar = 1.0
+    if returned:
+        chosen_bar = 1.0
         level_bar = 0.0
     else:
         # dynamic.py:247: return -level
@@ -62,9 +62,9 @@ def first_crossing_value_and_grad(xs, level: float):
         value_bar = 0.0
     xs_bar = np.zeros(n)
     value_bar = chosen_bar
-    for i in reversed(range(len(return_steps))):
+    for i in reversed(range(len(returned_steps))):
         # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
-        if return_steps[i]:
+        if returned_steps[i]:
             # dynamic.py:246: return i + (level - xs[i]) / (xs[i + 1] - xs[i])
             xs_i = xs[i]
             difference = xs[i + 1] - xs_i
@@ -78,4 +78,4 @@ def first_crossing_value_and_grad(xs, level: float):
     return value, (xs_bar, level_bar)
 
 
-# s2s digest: 529e75702a4f93e3
+# s2s digest: cbd3a562ccbc7bf6

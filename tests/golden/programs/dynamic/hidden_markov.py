@@ -36,24 +36,24 @@ def hidden_markov_value_and_grad(start, transition, emission):
     # dynamic.py:100: log_likelihood += np.log(total)
     log_likelihood = 0.0 + np.log(total)
     # dynamic.py:101: alpha = (alpha / total) @ transition * emission[symbol]
-    ratio = alpha / total
-    product = ratio @ transition
+    alpha_over_total = alpha / total
+    product = alpha_over_total @ transition
     alpha = product * emission[2]
     # dynamic.py:99: total = np.sum(alpha)
     total_1 = np.sum(alpha)
     # dynamic.py:100: log_likelihood += np.log(total)
     log_likelihood += np.log(total_1)
     # dynamic.py:101: alpha = (alpha / total) @ transition * emission[symbol]
-    ratio_1 = alpha / total_1
-    product_1 = ratio_1 @ transition
+    alpha_over_total_1 = alpha / total_1
+    product_1 = alpha_over_total_1 @ transition
     alpha = product_1 * emission[1]
     # dynamic.py:99: total = np.sum(alpha)
     total_2 = np.sum(alpha)
     # dynamic.py:100: log_likelihood += np.log(total)
     log_likelihood += np.log(total_2)
     # dynamic.py:101: alpha = (alpha / total) @ transition * emission[symbol]
-    ratio_2 = alpha / total_2
-    product_2 = ratio_2 @ transition
+    alpha_over_total_2 = alpha / total_2
+    product_2 = alpha_over_total_2 @ transition
     alpha = product_2 * emission[0]
     # dynamic.py:102: return log_likelihood + np.log(np.sum(alpha))
     total_alpha = np.sum(alpha)
@@ -64,9 +64,9 @@ def hidden_markov_value_and_grad(start, transition, emission):
     ratio_bar = 1.0 / total_alpha
     # dynamic.py:101: alpha = (alpha / total) @ transition * emission[symbol]
     product_bar = ratio_bar * emission[0]
-    transition_bar = np.outer(ratio_2, product_bar)
+    transition_bar = np.outer(alpha_over_total_2, product_bar)
     alpha_bar = transition @ product_bar / total_2
-    product_bar_1 = ratio_2 @ alpha_bar
+    product_bar_1 = alpha_over_total_2 @ alpha_bar
     # dynamic.py:100: log_likelihood += np.log(total)
     total_bar = 1.0 / total_2 - product_bar_1
     # dynamic.py:99: total = np.sum(alpha)
@@ -75,9 +75,9 @@ def hidden_markov_value_and_grad(start, transition, emission):
     product_bar = alpha_bar * emission[1]
     emission_bar = np.zeros(emission.shape)
     emission_bar[1] = product_1 * alpha_bar
-    transition_bar += np.outer(ratio_1, product_bar)
+    transition_bar += np.outer(alpha_over_total_1, product_bar)
     alpha_bar = transition @ product_bar / total_1
-    product_bar_1 = ratio_1 @ alpha_bar
+    product_bar_1 = alpha_over_total_1 @ alpha_bar
     # dynamic.py:100: log_likelihood += np.log(total)
     total_bar = 1.0 / total_1 - product_bar_1
     # dynamic.py:99: total = np.sum(alpha)
@@ -85,9 +85,9 @@ def hidden_markov_value_and_grad(start, transition, emission):
     # dynamic.py:101: alpha = (alpha / total) @ transition * emission[symbol]
     product_bar = alpha_bar * emission[2]
     emission_bar[2] += product * alpha_bar
-    transition_bar += np.outer(ratio, product_bar)
+    transition_bar += np.outer(alpha_over_total, product_bar)
     alpha_bar = transition @ product_bar / total
-    product_bar_1 = ratio @ alpha_bar
+    product_bar_1 = alpha_over_total @ alpha_bar
     # dynamic.py:100: log_likelihood += np.log(total)
     total_bar = 1.0 / total - product_bar_1
     # dynamic.py:99: total = np.sum(alpha)
@@ -99,4 +99,4 @@ def hidden_markov_value_and_grad(start, transition, emission):
     return value, (start_bar, transition_bar, emission_bar)
 
 
-# s2s digest: 2ad0896c4087521b
+# s2s digest: 7762eb2c1c347ae6

@@ -49,11 +49,11 @@ def histogram_vjp(xs, weights, y_bar):
     weights_bar = np.empty(n)
     for i in reversed(range(n)):
         # dynamic.py:174: counts[k] += w * x
-        row_bar = y_bar[k_steps[i]]
-        xs_bar[i] = weights[i] * row_bar
-        weights_bar[i] = row_bar * xs[i]
+        element_bar = y_bar[k_steps[i]]
+        xs_bar[i] = weights[i] * element_bar
+        weights_bar[i] = element_bar * xs[i]
 
     return counts, (xs_bar, weights_bar)
 
 
-# s2s digest: c3f086e995f285fb
+# s2s digest: 81317946b6a2e1e3

@@ -75,16 +75,16 @@ def index_within_bounds_value_and_grad(xs, t: float):
     i = int(t)
     if below:
         # dynamic.py:324: for x in xs:
-        row_bar = ys_bar[i]
-        xs_bar_1 = np.full(n, row_bar * element_1)
+        ys_bar_i = ys_bar[i]
+        xs_bar_1 = np.full(n, ys_bar_i * element_1)
         for x in reversed(xs):
             # dynamic.py:325: ys[i] += x * xs[i]
-            xs_bar_1[i] += x * row_bar
+            xs_bar_1[i] += x * ys_bar_i
         # dynamic.py:323: ys[i] = t * xs[i]
         ys_bar[i] = 0.0
-        xs_bar_1[i] += t * row_bar
+        xs_bar_1[i] += t * ys_bar_i
         xs_bar += xs_bar_1
-        t_bar_1 = row_bar * element
+        t_bar_1 = ys_bar_i * element
         t_bar += t_bar_1
     # dynamic.py:320: ys = xs * 2.0
     xs_bar += 2.0 * ys_bar
@@ -92,4 +92,4 @@ def index_within_bounds_value_and_grad(xs, t: float):
     return value, (xs_bar, t_bar)
 
 
-# s2s digest: 6cce6b66b4b5b217
+# s2s digest: 2cd69c776f93d387

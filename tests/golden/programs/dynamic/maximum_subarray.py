@@ -33,9 +33,9 @@ def maximum_subarray_value_and_grad(xs):
     for i in range(n - 1):
         x = xs[i + 1]
         # dynamic.py:43: current = max(x, current + x)
-        sum_1 = current + x
-        current = np.maximum(x, sum_1)
-        at_least_steps[i] = x >= sum_1
+        current_plus_x = current + x
+        current = np.maximum(x, current_plus_x)
+        at_least_steps[i] = x >= current_plus_x
         # dynamic.py:44: best = max(best, current)
         best_2 = np.maximum(best_1, current)
         at_least_1_steps[i] = best_1 >= current
@@ -66,4 +66,4 @@ def maximum_subarray_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 818c286986a88b32
+# s2s digest: 8daead5ab85b6ef9

@@ -19,37 +19,37 @@ def pascal_row_value_and_grad(x: float):
         (value, x_bar): float, float64[]
     """
     # dynamic.py:136: row = [1.0] + [a + x * b for a, b in zip(row, row[1:])] + [x]
-    product = x * x
-    sum_1 = 1.0 + product
-    sum_2 = 1.0 + x * sum_1
-    sum_3 = sum_1 + product
-    sum_4 = 1.0 + x * sum_2
-    sum_5 = sum_2 + x * sum_3
-    sum_6 = sum_3 + product
-    product_1 = x * sum_4
-    product_2 = x * sum_5
-    product_3 = x * sum_6
+    x_squared = x * x
+    summed = 1.0 + x_squared
+    summed_1 = 1.0 + x * summed
+    summed_2 = summed + x_squared
+    summed_3 = 1.0 + x * summed_1
+    summed_4 = summed_1 + x * summed_2
+    summed_5 = summed_2 + x_squared
+    product = x * summed_3
+    product_1 = x * summed_4
+    product_2 = x * summed_5
     # dynamic.py:137: return sum(row)
     value = (
         1.0
-        + (1.0 + product_1)
-        + (sum_4 + product_2)
-        + (sum_5 + product_3)
-        + (sum_6 + product)
+        + (1.0 + product)
+        + (summed_3 + product_1)
+        + (summed_4 + product_2)
+        + (summed_5 + x_squared)
         + x
     )
 
     # Backward, from the return value to the arguments.
     # dynamic.py:136: row = [1.0] + [a + x * b for a, b in zip(row, row[1:])] + [x]
     sum_bar = 1.0 + x
-    x_bar = 1.0 + sum_6 + sum_5 + sum_4
+    x_bar = 1.0 + summed_5 + summed_4 + summed_3
     sum_bar_1 = sum_bar + x * sum_bar
-    x_bar += sum_bar * sum_3
-    x_bar += sum_bar * sum_2
+    x_bar += sum_bar * summed_2
+    x_bar += sum_bar * summed_1
     sum_bar = 1.0 + sum_bar + 2.0 * sum_bar_1 + x * sum_bar_1
-    x_bar += sum_bar_1 * sum_1 + 2.0 * sum_bar * x
+    x_bar += sum_bar_1 * summed + 2.0 * sum_bar * x
 
     return value, x_bar
 
 
-# s2s digest: 5b9f3ab6ae9a6d42
+# s2s digest: 0747126de0282e70

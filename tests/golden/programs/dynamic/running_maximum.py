@@ -46,9 +46,9 @@ def running_maximum_vjp(xs, y_bar):
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         # dynamic.py:17: out[i] = best
-        row_bar = out_bar[i]
+        out_bar_i = out_bar[i]
         out_bar[i] = 0.0
-        best_bar += row_bar
+        best_bar += out_bar_i
         # dynamic.py:15: if x > best:
         if above_steps[i]:
             x_bar = best_bar
@@ -60,4 +60,4 @@ def running_maximum_vjp(xs, y_bar):
     return out, xs_bar
 
 
-# s2s digest: ced28d072a0c096b
+# s2s digest: 81b34a6308790603

@@ -19,8 +19,8 @@ def sieve_value_and_grad(x: float) -> tuple[float, float]:
         (total, x_bar): floats
     """
     # dynamic.py:289: total += x**p
-    power_x = x**2
-    total = 0.0 + power_x
+    x_squared = x**2
+    total = 0.0 + x_squared
     total += x**3
     total += x**5
     total += x**7
@@ -32,9 +32,9 @@ def sieve_value_and_grad(x: float) -> tuple[float, float]:
     # Backward, from the return value to the arguments.
     # dynamic.py:289: total += x**p
     x_bar = 19.0 * x**18 + 17.0 * x**16 + 13.0 * x**12 + 11.0 * x**10
-    x_bar += 7.0 * x**6 + 5.0 * x**4 + 3.0 * power_x + 2.0 * x
+    x_bar += 7.0 * x**6 + 5.0 * x**4 + 3.0 * x_squared + 2.0 * x
 
     return total, x_bar
 
 
-# s2s digest: 1727ff8777994153
+# s2s digest: 62b5c4ed559a1acc

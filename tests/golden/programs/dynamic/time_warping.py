@@ -40,13 +40,13 @@ def time_warping_value_and_grad(a, b):
         at_most_1_steps = np.empty(m, dtype=bool)
         for j in range(m):
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
-            element = cost[i, j]
-            element_1 = cost[i, j + 1]
-            element_2 = cost[i + 1, j]
-            smaller = np.minimum(element, element_1)
-            at_most_steps[j] = element <= element_1
-            step = np.minimum(smaller, element_2)
-            at_most_1_steps[j] = smaller <= element_2
+            cost_i_j = cost[i, j]
+            element = cost[i, j + 1]
+            element_1 = cost[i + 1, j]
+            smaller = np.minimum(cost_i_j, element)
+            at_most_steps[j] = cost_i_j <= element
+            step = np.minimum(smaller, element_1)
+            at_most_1_steps[j] = smaller <= element_1
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
             cost[i + 1, j + 1] = (a_i - b[j]) ** 2 + step
         at_most_steps_steps[i] = at_most_steps
@@ -84,4 +84,4 @@ def time_warping_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 044226185607a328
+# s2s digest: 1c5b981e38600fa7

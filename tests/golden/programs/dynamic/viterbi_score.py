@@ -43,17 +43,17 @@ def viterbi_score_value_and_grad(transitions, emissions):
 
     # Backward, from the return value to the arguments.
     # dynamic.py:85: for row in emissions[1:]:
-    converted = (score == value).astype(float)
-    score_bar = converted / converted.sum()
+    equal = (score == value).astype(float)
+    score_bar = equal / equal.sum()
     transitions_bar = np.zeros((n, n))
     score_bar_steps = np.empty((m - 1, *score_bar.shape))
     for i in reversed(range(m - 1)):
         score_bar_steps[i] = score_bar
         # dynamic.py:86: score = np.max(score[:, None] + transitions, axis=0) + row
-        converted_1 = (
-            score_steps[i][:, None] + transitions == largest_steps[i]
-        ).astype(float)
-        product_bar = score_bar / converted_1.sum(axis=0) * converted_1
+        equal_1 = (score_steps[i][:, None] + transitions == largest_steps[i]).astype(
+            float
+        )
+        product_bar = score_bar / equal_1.sum(axis=0) * equal_1
         transitions_bar += product_bar
         score_bar = product_bar.sum(axis=1)
     emissions_bar = np.zeros(emissions.shape)
@@ -64,4 +64,4 @@ def viterbi_score_value_and_grad(transitions, emissions):
     return value, (transitions_bar, emissions_bar)
 
 
-# s2s digest: c19c4e61eae907db
+# s2s digest: fa6cda92fdf5a1df

@@ -19,7 +19,7 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
         (x, a_bar): floats
     """
     # effects.py:120: for _ in range(60):
-    break_1 = False
+    done = False
     x = 1.0
     x_steps = []
     for _ in range(60):
@@ -27,11 +27,11 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
         # effects.py:121: new = 0.5 * (x + a / x)
         new = 0.5 * (x + a / x)
         # effects.py:122: if abs(new - x) < 1e-13:
-        break_1 = abs(new - x) < 1e-13
-        if break_1:
+        done = abs(new - x) < 1e-13
+        if done:
             break
         x = new
-    if not break_1:
+    if not done:
         # effects.py:126: raise RuntimeError("no convergence")
         raise RuntimeError("no convergence")
 
@@ -41,8 +41,8 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
     x_bar = 1.0
     for x_1 in reversed(x_steps):
         # effects.py:121: new = 0.5 * (x + a / x)
-        ratio = a / x_1
-        new = 0.5 * (x_1 + ratio)
+        a_over_x = a / x_1
+        new = 0.5 * (x_1 + a_over_x)
         # effects.py:122: if abs(new - x) < 1e-13:
         if abs(new - x_1) < 1e-13:
             product_bar = 0.0
@@ -52,9 +52,9 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
         # effects.py:121: new = 0.5 * (x + a / x)
         ratio_bar = product_bar / x_1
         a_bar += ratio_bar
-        x_bar += product_bar - ratio * ratio_bar
+        x_bar += product_bar - a_over_x * ratio_bar
 
     return x, a_bar
 
 
-# s2s digest: cb1a1254a6fa36a9
+# s2s digest: 1770e0ba2e98b686

@@ -21,18 +21,18 @@ def within_value_and_grad(x: float, y: float):
         (x_bar, x_bar): float64[], float64[]
     """
     # effects.py:22: assert 0.0 < x + y < 2.0, f"the sum {x + y:.3f} of {x} and {y} is out of range"
-    sum_1 = x + y
-    assert (sum_1 > 0.0) & (
-        sum_1 < 2.0
+    x_plus_y = x + y
+    assert (x_plus_y > 0.0) & (
+        x_plus_y < 2.0
     ), f"the sum {x + y:.3f} of {x} and {y} is out of range"
     # effects.py:23: return math.log(x + y)
-    value = math.log(sum_1)
+    value = math.log(x_plus_y)
 
     # Backward, from the return value to the arguments.
     # effects.py:23: return math.log(x + y)
-    x_bar = 1.0 / sum_1
+    x_bar = 1.0 / x_plus_y
 
     return value, (x_bar, x_bar)
 
 
-# s2s digest: df31eecd017dbfb0
+# s2s digest: bf798c2e75dd5697

@@ -34,8 +34,8 @@ def above_the_recent_value_and_grad(xs):
     else:
         total = 0.0
     # filters.py:20: mean = sum(window) / len(window)
-    sum_1 = mean + xs[1]
-    mean = sum_1 / 2.0
+    summed = mean + xs[1]
+    mean = summed / 2.0
     # filters.py:21: if x > mean:
     above_1 = xs[1] > mean
     x = xs[1]
@@ -44,7 +44,7 @@ def above_the_recent_value_and_grad(xs):
         difference_1 = x - mean
         total += difference_1**2
     # filters.py:20: mean = sum(window) / len(window)
-    mean = (sum_1 + xs[2]) / 3.0
+    mean = (summed + xs[2]) / 3.0
     # filters.py:21: if x > mean:
     above_2 = xs[2] > mean
     x = xs[2]
@@ -132,4 +132,4 @@ def above_the_recent_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: 231c366a1c997dc0
+# s2s digest: 988e93f1317650c1

@@ -23,7 +23,7 @@ def adaptive_steps_value_and_grad(y: float, k: float):
         (y_bar, k_bar): float64[], float64[]
     """
     # filters.py:51: k1 = f(t, y)
-    negated_k = -k
+    minus_k = -k
     # filters.py:49: while t < 2.0:
     t = 0.0
     h = 0.3
@@ -37,24 +37,24 @@ def adaptive_steps_value_and_grad(y: float, k: float):
         # filters.py:50: h = min(h, 2.0 - t)
         h = np.minimum(h, 2.0 - t)
         # filters.py:51: k1 = f(t, y)
-        k1 = negated_k * y + math.sin(t)
+        k1 = minus_k * y + math.sin(t)
         # filters.py:52: k2 = f(t + h / 2, y + h / 2 * k1)
-        ratio = h / 2.0
-        t_1 = t + ratio
-        y_1 = y + ratio * k1
-        k2 = negated_k * y_1 + math.sin(t_1)
+        half_h = h / 2.0
+        t_1 = t + half_h
+        y_1 = y + half_h * k1
+        k2 = minus_k * y_1 + math.sin(t_1)
         # filters.py:53: k3 = f(t + 3 * h / 4, y + 3 * h / 4 * k2)
         ratio = 3.0 * h / 4.0
         t_1 = t + ratio
         y_1 = y + ratio * k2
-        k3 = negated_k * y_1 + math.sin(t_1)
+        k3 = minus_k * y_1 + math.sin(t_1)
         # filters.py:54: y3 = y + h * (2 / 9 * k1 + 1 / 3 * k2 + 4 / 9 * k3)
         y3 = y + h * (
             0.2222222222222222 * k1 + 0.3333333333333333 * k2 + 0.4444444444444444 * k3
         )
         # filters.py:55: k4 = f(t + h, y3)
         t_1 = t + h
-        k4 = negated_k * y3 + math.sin(t_1)
+        k4 = minus_k * y3 + math.sin(t_1)
         # filters.py:56: y2 = y + h * (7 / 24 * k1 + 1 / 4 * k2 + 1 / 3 * k3 + 1 / 8 * k4)
         y2 = y + h * (
             0.2916666666666667 * k1 + 0.25 * k2 + 0.3333333333333333 * k3 + 0.125 * k4
@@ -82,37 +82,37 @@ def adaptive_steps_value_and_grad(y: float, k: float):
         difference = 2.0 - t
         h_1 = np.minimum(h, difference)
         # filters.py:51: k1 = f(t, y)
-        k1 = negated_k * y_1 + math.sin(t)
+        k1 = minus_k * y_1 + math.sin(t)
         # filters.py:52: k2 = f(t + h / 2, y + h / 2 * k1)
-        ratio = h_1 / 2.0
-        t_1 = t + ratio
-        y_2 = y_1 + ratio * k1
-        k2 = negated_k * y_2 + math.sin(t_1)
+        half_h = h_1 / 2.0
+        t_1 = t + half_h
+        y_2 = y_1 + half_h * k1
+        k2 = minus_k * y_2 + math.sin(t_1)
         # filters.py:53: k3 = f(t + 3 * h / 4, y + 3 * h / 4 * k2)
-        ratio_1 = 3.0 * h_1 / 4.0
-        t_2 = t + ratio_1
-        y_3 = y_1 + ratio_1 * k2
-        k3 = negated_k * y_3 + math.sin(t_2)
+        ratio = 3.0 * h_1 / 4.0
+        t_2 = t + ratio
+        y_3 = y_1 + ratio * k2
+        k3 = minus_k * y_3 + math.sin(t_2)
         # filters.py:54: y3 = y + h * (2 / 9 * k1 + 1 / 3 * k2 + 4 / 9 * k3)
-        sum_1 = (
+        summed = (
             0.2222222222222222 * k1 + 0.3333333333333333 * k2 + 0.4444444444444444 * k3
         )
-        y3 = y_1 + h_1 * sum_1
+        y3 = y_1 + h_1 * summed
         # filters.py:55: k4 = f(t + h, y3)
         t_3 = t + h_1
-        k4 = negated_k * y3 + math.sin(t_3)
+        k4 = minus_k * y3 + math.sin(t_3)
         # filters.py:56: y2 = y + h * (7 / 24 * k1 + 1 / 4 * k2 + 1 / 3 * k3 + 1 / 8 * k4)
-        sum_2 = (
+        summed_1 = (
             0.2916666666666667 * k1 + 0.25 * k2 + 0.3333333333333333 * k3 + 0.125 * k4
         )
-        y2 = y_1 + h_1 * sum_2
+        y2 = y_1 + h_1 * summed_1
         # filters.py:57: error = abs(y3 - y2)
-        difference_1 = y3 - y2
-        error = abs(difference_1)
+        y3_minus_y2 = y3 - y2
+        error = abs(y3_minus_y2)
         # filters.py:61: h *= min(2.0, max(0.2, 0.9 * (1e-3 / (error + 1e-12)) ** (1 / 3)))
-        sum_3 = error + 1e-12
-        ratio_2 = 0.001 / sum_3
-        product = 0.9 * ratio_2**0.3333333333333333
+        shifted_error = error + 1e-12
+        ratio_1 = 0.001 / shifted_error
+        product = 0.9 * ratio_1**0.3333333333333333
         larger = np.maximum(0.2, product)
         chosen_bar = np.where(larger < 2.0, h_1 * h_bar, 0.0)
         chosen_bar = np.where(product > 0.2, chosen_bar, 0.0)
@@ -125,47 +125,47 @@ def adaptive_steps_value_and_grad(y: float, k: float):
         else:
             y3_bar = 0.0
         # filters.py:57: error = abs(y3 - y2)
-        product_bar = -0.3 * ratio_2 * ratio_2**-0.6666666666666667 * chosen_bar
+        product_bar = -0.3 * ratio_1 * ratio_1**-0.6666666666666667 * chosen_bar
         ratio_bar = (
-            product_bar * math.copysign(bool(difference_1), difference_1) / sum_3
+            product_bar * math.copysign(bool(y3_minus_y2), y3_minus_y2) / shifted_error
         )
         y3_bar += ratio_bar
         # filters.py:56: y2 = y + h * (7 / 24 * k1 + 1 / 4 * k2 + 1 / 3 * k3 + 1 / 8 * k4)
         y_bar -= ratio_bar
         product_bar = -h_1 * ratio_bar
-        h_bar -= ratio_bar * sum_2
+        h_bar -= ratio_bar * summed_1
         k4_bar = 0.125 * product_bar
         # filters.py:55: k4 = f(t + h, y3)
         t_bar_1 = k4_bar * math.cos(t_3)
-        y3_bar += negated_k * k4_bar
+        y3_bar += minus_k * k4_bar
         t_bar += t_bar_1
         h_bar += t_bar_1
         # filters.py:54: y3 = y + h * (2 / 9 * k1 + 1 / 3 * k2 + 4 / 9 * k3)
         y_bar += y3_bar
         product_bar_1 = h_1 * y3_bar
-        h_bar += y3_bar * sum_1
+        h_bar += y3_bar * summed
         k3_bar = 0.3333333333333333 * product_bar + 0.4444444444444444 * product_bar_1
         k2_bar = 0.25 * product_bar + 0.3333333333333333 * product_bar_1
         k1_bar = 0.2916666666666667 * product_bar + 0.2222222222222222 * product_bar_1
         # filters.py:53: k3 = f(t + 3 * h / 4, y + 3 * h / 4 * k2)
         t_bar_1 = k3_bar * math.cos(t_2)
-        y_bar_1 = negated_k * k3_bar
+        y_bar_1 = minus_k * k3_bar
         sum_bar = k4_bar * y3 + k3_bar * y_3
         y_bar += y_bar_1
-        k2_bar += ratio_1 * y_bar_1
+        k2_bar += ratio * y_bar_1
         t_bar += t_bar_1
         h_bar += 0.75 * (y_bar_1 * k2 + t_bar_1)
         # filters.py:52: k2 = f(t + h / 2, y + h / 2 * k1)
         t_bar_1 = k2_bar * math.cos(t_1)
-        y_bar_1 = negated_k * k2_bar
+        y_bar_1 = minus_k * k2_bar
         sum_bar += k2_bar * y_2
         y_bar += y_bar_1
-        k1_bar += ratio * y_bar_1
+        k1_bar += half_h * y_bar_1
         t_bar += t_bar_1
         h_bar += 0.5 * (y_bar_1 * k1 + t_bar_1)
         # filters.py:51: k1 = f(t, y)
         t_bar += k1_bar * math.cos(t)
-        y_bar += negated_k * k1_bar
+        y_bar += minus_k * k1_bar
         k_bar -= sum_bar + k1_bar * y_1
         # filters.py:50: h = min(h, 2.0 - t)
         at_most = h <= difference
@@ -176,4 +176,4 @@ def adaptive_steps_value_and_grad(y: float, k: float):
     return y, (y_bar, k_bar)
 
 
-# s2s digest: 3c04de88f93c4158
+# s2s digest: b5ca8df484b15062

@@ -26,7 +26,7 @@ def smoothed_value_and_grad(xs, alpha: float):
         raise ValueError("expected xs: f64[n], alpha: float, n >= 2")
 
     # filters.py:34: state = x if state is None else alpha * x + (1.0 - alpha) * state
-    difference = 1.0 - alpha
+    one_minus_alpha = 1.0 - alpha
     # filters.py:33: for x in xs:
     state = xs[0]
     out = np.empty(n - 1)
@@ -34,7 +34,7 @@ def smoothed_value_and_grad(xs, alpha: float):
     state_steps[0] = state
     for i in range(1, n):
         # filters.py:34: state = x if state is None else alpha * x + (1.0 - alpha) * state
-        state = alpha * xs[i] + difference * state
+        state = alpha * xs[i] + one_minus_alpha * state
         # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
         out[i - 1] = np.clip(state, -0.5, 0.8)
         state_steps[i] = state
@@ -54,7 +54,7 @@ def smoothed_value_and_grad(xs, alpha: float):
         # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
         state_bar += np.where((-0.5 < state) & (state < 0.8), product_bar[i], 0.0)
         # filters.py:34: state = x if state is None else alpha * x + (1.0 - alpha) * state
-        state_bar_1 = difference * state_bar
+        state_bar_1 = one_minus_alpha * state_bar
         x_bar_steps[i - 1] = alpha * state_bar
         alpha_bar += state_bar * xs[i] - state_bar * state_steps[i - 1]
         state_bar = state_bar_1
@@ -69,4 +69,4 @@ def smoothed_value_and_grad(xs, alpha: float):
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: c53295396c2f0020
+# s2s digest: cc2205f1cfcd8a59

@@ -83,8 +83,8 @@ def viterbi_value_and_grad(log_e):
     log_e_bar = np.zeros(log_e.shape)
     log_e_bar[0, 0] = product
     # filters.py:73: for t in range(1, n):
-    converted = (score == largest_score).astype(float)
-    score_bar = converted / converted.sum()
+    equal = (score == largest_score).astype(float)
+    score_bar = equal / equal.sum()
     for t in reversed(range(1, n)):
         # filters.py:75: for j in range(k):
         above_steps_steps = above_steps_steps_steps[t - 1]
@@ -113,4 +113,4 @@ def viterbi_value_and_grad(log_e):
     return value, log_e_bar
 
 
-# s2s digest: 256f22fbeb0ee939
+# s2s digest: 27c670263a11f2c6

@@ -19,28 +19,28 @@ def cached_value_and_grad(x: float):
         (value, x_bar): float, float64[]
     """
     # idioms.py:204: return sum(x**n / factorial(n) for n in range(7))
-    power_x = x**2
-    power_x_1 = x**3
-    power_x_2 = x**4
-    power_x_3 = x**5
+    x_squared = x**2
+    x_cubed = x**3
+    power_x = x**4
+    power_x_1 = x**5
     value = (
         0.0
         + x**0
         + x
-        + power_x / 2.0
-        + power_x_1 / 6.0
-        + power_x_2 / 24.0
-        + power_x_3 / 120.0
+        + x_squared / 2.0
+        + x_cubed / 6.0
+        + power_x / 24.0
+        + power_x_1 / 120.0
         + x**6 / 720.0
     )
 
     # Backward, from the return value to the arguments.
     # idioms.py:204: return sum(x**n / factorial(n) for n in range(7))
-    x_bar = 1.0 + 0.008333333333333333 * power_x_3
-    x_bar += 0.041666666666666664 * power_x_2
-    x_bar += 0.16666666666666666 * power_x_1 + 0.5 * power_x + x
+    x_bar = 1.0 + 0.008333333333333333 * power_x_1
+    x_bar += 0.041666666666666664 * power_x
+    x_bar += 0.16666666666666666 * x_cubed + 0.5 * x_squared + x
 
     return value, x_bar
 
 
-# s2s digest: 31614ac2fbe9e59e
+# s2s digest: 1b0a8e10fe16e735

@@ -22,9 +22,9 @@ def dictionary_comprehension_value_and_grad(
         (x_bar, y_bar): floats
     """
     # idioms.py:315: squares = {name: value**2 for name, value in {"x": x, "y": y}.items()}
-    power_y = y**2
+    y_squared = y**2
     # idioms.py:318: return sum(squares.values())
-    value = 0.0 + power_y + x * power_y
+    value = 0.0 + y_squared + x * y_squared
 
     # Backward, from the return value to the arguments.
     # idioms.py:317: squares["z"] = x * squares["y"]
@@ -32,7 +32,7 @@ def dictionary_comprehension_value_and_grad(
     # idioms.py:315: squares = {name: value**2 for name, value in {"x": x, "y": y}.items()}
     y_bar = 2.0 * y * sum_bar
 
-    return value, (power_y, y_bar)
+    return value, (y_squared, y_bar)
 
 
-# s2s digest: c8b2730ca1097f72
+# s2s digest: e86be36354bd374f

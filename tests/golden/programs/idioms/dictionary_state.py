@@ -22,9 +22,9 @@ def dictionary_state_value_and_grad(x: float) -> tuple[float, float]:
     value = 1.0
     for _ in range(12):
         # idioms.py:305: state["velocity"] -= 0.1 * state["position"]
-        product = 0.1 * x
+        scaled_x = 0.1 * x
         # idioms.py:306: state["position"] += 0.1 * state["velocity"]
-        value -= product
+        value -= scaled_x
         x += 0.1 * value
     # idioms.py:307: return state["position"] * state["velocity"]
     value_1 = x * value
@@ -42,4 +42,4 @@ def dictionary_state_value_and_grad(x: float) -> tuple[float, float]:
     return value_1, x_bar
 
 
-# s2s digest: 1e496cb19b93e658
+# s2s digest: 8230875452b43bc5

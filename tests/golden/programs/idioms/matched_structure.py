@@ -24,14 +24,14 @@ def matched_structure_value_and_grad(
     # idioms.py:252: total += value
     total = 0.0 + x
     # idioms.py:254: total = total * factor * value
-    product = total * 2.0
-    total = product * y
+    twice_total = total * 2.0
+    total = twice_total * y
 
     # Backward, from the return value to the arguments.
     # idioms.py:254: total = total * factor * value
     x_bar = 2.0 * y
 
-    return total, (x_bar, product)
+    return total, (x_bar, twice_total)
 
 
-# s2s digest: ae1499ad866d3053
+# s2s digest: 28837966accd033a

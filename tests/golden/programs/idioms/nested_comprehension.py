@@ -28,14 +28,14 @@ def nested_comprehension_value_and_grad(a):
     product_1 = a[0] * a[1]
     product_2 = a[1] * a[1]
     # idioms.py:327: return np.sum(np.array(outer) ** 2)
-    stack = np.array(
+    matrix = np.array(
         [[product + 0.0, product_1 + 0.0], [product_1 + 1.0, product_2 + 1.0]]
     )
-    value = np.sum(stack**2)
+    value = np.sum(matrix**2)
 
     # Backward, from the return value to the arguments.
     # idioms.py:327: return np.sum(np.array(outer) ** 2)
-    product_bar = 2.0 * stack
+    product_bar = 2.0 * matrix
     sum_bar = product_bar[1, 0] + product_bar[0, 1]
     # idioms.py:326: outer = [[a[i] * a[j] + i for j in range(2)] for i in range(2)]
     product_bar_1 = 2.0 * product_bar[1, 1] * a[1]
@@ -47,4 +47,4 @@ def nested_comprehension_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: 4818cfcb6db01ab3
+# s2s digest: b07bd14f304b4162

@@ -19,14 +19,14 @@ def partially_value_and_grad(x: float) -> tuple[float, float]:
         (value, x_bar): floats
     """
     # idioms.py:100: return square(x) + half_cube(x)
-    power_x = x**2
-    value = power_x + 0.5 * x**3
+    x_squared = x**2
+    value = x_squared + 0.5 * x**3
 
     # Backward, from the return value to the arguments.
     # idioms.py:100: return square(x) + half_cube(x)
-    x_bar = 1.5 * power_x + 2.0 * x
+    x_bar = 1.5 * x_squared + 2.0 * x
 
     return value, x_bar
 
 
-# s2s digest: d31ae91a5e299f8c
+# s2s digest: 0accb0a23af7d3d6

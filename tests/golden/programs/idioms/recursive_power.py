@@ -25,14 +25,14 @@ def recursive_power_value_and_grad(x: float, n: int = 5) -> tuple[float, float]:
     # idioms.py:214: half = recursive_power(x, n // 2)
     half = x * x
     # idioms.py:215: return half * half * (x if n % 2 else 1.0)
-    product = half * half
-    value = product * x
+    half_squared = half * half
+    value = half_squared * x
 
     # Backward, from the return value to the arguments.
     # idioms.py:214: half = recursive_power(x, n // 2)
-    x_bar = product + 4.0 * x * half * x
+    x_bar = half_squared + 4.0 * x * half * x
 
     return value, x_bar
 
 
-# s2s digest: 59f1578375695889
+# s2s digest: f011ba388c3dde6f

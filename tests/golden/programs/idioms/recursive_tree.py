@@ -26,27 +26,27 @@ def recursive_tree_value_and_grad(x):
     x_1 = x[:1]
     sin = np.sin(x_1[0])
     x_2 = x[1:2]
-    sum_1 = sin * x_2[0] + x_1[0]
-    sin_sum_1 = np.sin(sum_1)
+    summed = sin * x_2[0] + x_1[0]
+    sin_summed = np.sin(summed)
     x_3 = x[2:3]
     sin_1 = np.sin(x_3[0])
     x = x[3:]
-    sum_2 = sin_1 * x[0] + x_3[0]
-    value = sin_sum_1 * sum_2 + x_1[0]
+    summed_1 = sin_1 * x[0] + x_3[0]
+    value = sin_summed * summed_1 + x_1[0]
 
     # Backward, from the return value to the arguments.
     # idioms.py:226: return np.sin(recursive_tree(x[:middle])) * recursive_tree(x[middle:]) + x[0]
-    product_bar = sum_2 * np.cos(sum_1)
+    product_bar = summed_1 * np.cos(summed)
     x_bar = np.array(
         [
             1.0 + product_bar + product_bar * x_2[0] * np.cos(x_1[0]),
             sin * product_bar,
-            sin_sum_1 + sin_sum_1 * x[0] * np.cos(x_3[0]),
-            sin_1 * sin_sum_1,
+            sin_summed + sin_summed * x[0] * np.cos(x_3[0]),
+            sin_1 * sin_summed,
         ]
     )
 
     return value, x_bar
 
 
-# s2s digest: 1b789ef97bb88c0f
+# s2s digest: 0970cbeda918e071

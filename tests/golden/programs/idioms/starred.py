@@ -19,17 +19,17 @@ def starred_value_and_grad(x: float) -> tuple[float, float]:
         (value, x_bar): floats
     """
     # idioms.py:156: first, *rest, last = [x, x**2, x**3, x**4]
-    power_x = x**2
-    power_x_1 = x**3
+    x_squared = x**2
+    x_cubed = x**3
     last = x**4
     # idioms.py:157: return first * last + sum(rest)
-    value = x * last + (0.0 + power_x + power_x_1)
+    value = x * last + (0.0 + x_squared + x_cubed)
 
     # Backward, from the return value to the arguments.
     # idioms.py:156: first, *rest, last = [x, x**2, x**3, x**4]
-    x_bar = last + 4.0 * power_x_1 * x + 3.0 * power_x + 2.0 * x
+    x_bar = last + 4.0 * x_cubed * x + 3.0 * x_squared + 2.0 * x
 
     return value, x_bar
 
 
-# s2s digest: 905da44fd22bc6bc
+# s2s digest: fe28fc44dbab5ec9

@@ -23,25 +23,25 @@ def first_above_value_and_grad(xs):
 
     # iteration.py:132: for x in xs:
     steps = 0
-    return_1 = False
+    returned = False
     value = 0.0
     for i in range(n):
         steps += 1
         x = xs[i]
         # iteration.py:133: if x > 0.6:
-        return_1 = x > 0.6
-        if return_1:
+        returned = x > 0.6
+        if returned:
             # iteration.py:134: return x * x
             value = x * x
             break
         value = 0.0
-    if not return_1:
+    if not returned:
         # iteration.py:135: return np.sum(xs)
         value = np.sum(xs)
 
     # Backward, from the return value to the arguments.
     # iteration.py:132: for x in xs:
-    if return_1:
+    if returned:
         xs_bar = np.zeros(xs.shape)
         value_bar = 1.0
     else:
@@ -60,4 +60,4 @@ def first_above_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: b2a5e1240267672b
+# s2s digest: b5e00222f478c499

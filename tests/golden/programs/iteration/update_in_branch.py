@@ -43,16 +43,16 @@ def update_in_branch_value_and_grad(xs):
     out_bar = 2.0 * out
     if above:
         # iteration.py:158: out[1] = out[0] * 2.0
-        squeezed_bar = out_bar[1]
+        out_bar_1 = out_bar[1]
         out_bar[1] = 0.0
-        out_bar[0] += 2.0 * squeezed_bar
+        out_bar[0] += 2.0 * out_bar_1
     else:
         # iteration.py:160: out[2] = out[0] * 3.0
-        squeezed_bar = out_bar[2]
+        out_bar_2 = out_bar[2]
         out_bar[2] = 0.0
-        out_bar[0] += 3.0 * squeezed_bar
+        out_bar[0] += 3.0 * out_bar_2
 
     return value, out_bar
 
 
-# s2s digest: 4ba54a7e0a7af05d
+# s2s digest: e9f06b752814d9e2

@@ -36,12 +36,12 @@ def update_in_loop_value_and_grad(xs):
     out_bar = np.ones(n)
     for i in reversed(range(n)):
         # iteration.py:146: out[i] = xs[i] ** 2 + out[i - 1]
-        row_bar = out_bar[i]
+        out_bar_i = out_bar[i]
         out_bar[i] = 0.0
-        out_bar[i - 1] += row_bar
-        xs_bar[i] += 2.0 * xs[i] * row_bar
+        out_bar[i - 1] += out_bar_i
+        xs_bar[i] += 2.0 * xs[i] * out_bar_i
 
     return value, xs_bar
 
 
-# s2s digest: 2071eb0a8d725d0f
+# s2s digest: 0290573f53a79561

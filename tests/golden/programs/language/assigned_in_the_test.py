@@ -19,21 +19,21 @@ def assigned_in_the_test_value_and_grad(x: float) -> tuple[float, float]:
         (value, x_bar): floats
     """
     # language.py:187: while (y := x * 0.5) > 0.1:
-    break_1 = False
+    done = False
     total = 0.0
-    break_steps = []
+    done_steps = []
     while True:
         y = x * 0.5
-        break_1 = not y > 0.1
-        if break_1:
+        done = not y > 0.1
+        if done:
             # language.py:191: total = total * 2.0
             total = total * 2.0
         else:
             # language.py:188: total += y
             total += y
             x = y
-        break_steps.append(break_1)
-        if break_1:
+        done_steps.append(done)
+        if done:
             break
     # language.py:192: return total + x
     value = total + x
@@ -42,8 +42,8 @@ def assigned_in_the_test_value_and_grad(x: float) -> tuple[float, float]:
     # language.py:187: while (y := x * 0.5) > 0.1:
     total_bar = 1.0
     x_bar = 1.0
-    for break_1 in reversed(break_steps):
-        if break_1:
+    for done in reversed(done_steps):
+        if done:
             # language.py:191: total = total * 2.0
             total_bar = 2.0 * total_bar
         else:
@@ -54,4 +54,4 @@ def assigned_in_the_test_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: f4a3ba2fb7295a4c
+# s2s digest: 7d141bb066792da2

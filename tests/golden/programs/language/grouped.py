@@ -25,9 +25,9 @@ def grouped_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     # language.py:360: first, *rest = [x, y, x * y]
     value = x * y
     # language.py:362: quotient, remainder = divmod(x * 7.0, 2.0)
-    product = x * 7.0
-    quotient = product // 2.0
-    remainder = product % 2.0
+    scaled_x = x * 7.0
+    quotient = scaled_x // 2.0
+    remainder = scaled_x % 2.0
     # language.py:363: total = first * quotient + remainder * values["value 1"]
     total = x * quotient + remainder * value
     # language.py:365: total += value * weight * len(name)
@@ -35,18 +35,18 @@ def grouped_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     total += value * 7.0
     # language.py:366: return round(x * 10.0) * total + pow(x, 2) * abs(-y)
     converted = int(np.round(x * 10.0))
-    power_x = x**2
-    negated_y = -y
-    abs_negated_y = abs(negated_y)
-    value_1 = converted * total + power_x * abs_negated_y
+    x_squared = x**2
+    minus_y = -y
+    abs_minus_y = abs(minus_y)
+    value_1 = converted * total + x_squared * abs_minus_y
 
     # Backward, from the return value to the arguments.
     # language.py:365: total += value * weight * len(name)
     value_bar = 7.0 * converted
-    y_bar = 14.0 * converted - power_x * math.copysign(bool(negated_y), negated_y)
+    y_bar = 14.0 * converted - x_squared * math.copysign(bool(minus_y), minus_y)
     # language.py:363: total = first * quotient + remainder * values["value 1"]
     value_bar_1 = value_bar + remainder * converted
-    x_bar = 2.0 * x * abs_negated_y + converted * quotient
+    x_bar = 2.0 * x * abs_minus_y + converted * quotient
     # language.py:362: quotient, remainder = divmod(x * 7.0, 2.0)
     x_bar += value_bar * value
     # language.py:360: first, *rest = [x, y, x * y]
@@ -56,4 +56,4 @@ def grouped_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     return value_1, (x_bar, y_bar)
 
 
-# s2s digest: e0f3e6a631672c42
+# s2s digest: 1f6e2c6bd7f4fcdf

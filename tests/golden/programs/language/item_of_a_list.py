@@ -30,12 +30,12 @@ def item_of_a_list_value_and_grad(x: float, k: int) -> tuple[float, float]:
     # language.py:401: return weights[k] * x + powers[k - 1]
     added_bar = np.zeros(3)
     added_bar[k - 1] = 1.0
-    converted_bar = added_bar[1]
+    element_bar = added_bar[1]
     x_bar = added_bar[0] + converted
     # language.py:400: powers = (x, x * x, 2.0)
-    x_bar += 2.0 * converted_bar * x
+    x_bar += 2.0 * element_bar * x
 
     return value, x_bar
 
 
-# s2s digest: 4523129d78139a57
+# s2s digest: b1861fc61b520cdf

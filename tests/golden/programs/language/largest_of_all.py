@@ -35,9 +35,9 @@ def largest_of_all_value_and_grad(xs):
     extreme_1 = xs[0] + 1.0
     at_most_steps = np.empty(n - 1, dtype=bool)
     for i in range(n - 1):
-        sum_1 = xs[i + 1] + 1.0
-        extreme_1_1 = np.minimum(extreme_1, sum_1)
-        at_most_steps[i] = extreme_1 <= sum_1
+        summed = xs[i + 1] + 1.0
+        extreme_1_1 = np.minimum(extreme_1, summed)
+        at_most_steps[i] = extreme_1 <= summed
         extreme_1 = extreme_1_1
     value = extreme * extreme_1
 
@@ -63,4 +63,4 @@ def largest_of_all_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: be89540e79a6010f
+# s2s digest: 71f54abf8196e238

@@ -22,7 +22,7 @@ def left_from_with_value_and_grad(xs):
     (n,) = xs.shape
 
     # language.py:216: for x in xs:
-    break_1 = False
+    done = False
     total = 0.0
     either_steps = []
     for i in range(n):
@@ -36,13 +36,13 @@ def left_from_with_value_and_grad(xs):
             above = x > 1.0
         either = below | above
         if either:
-            break_1 = above
+            done = above
         else:
             # language.py:222: total += x * x
             total += x * x
-            break_1 = False
+            done = False
         either_steps.append(either)
-        if break_1:
+        if done:
             break
 
     # Backward, from the return value to the arguments.
@@ -58,4 +58,4 @@ def left_from_with_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: 84bdc1785e665097
+# s2s digest: c47b34005b463d99

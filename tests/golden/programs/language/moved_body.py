@@ -36,18 +36,18 @@ def moved_body_value_and_grad(
         # language.py:316: return -self.position
         chosen = -position
     # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
-    sum_1 = 0.125 + chosen
-    sum_2 = 0.5 * velocity**2 + chosen
-    value = sum_1 * sum_2
+    summed = 0.125 + chosen
+    summed_1 = 0.5 * velocity**2 + chosen
+    value = summed * summed_1
 
     # Backward, from the return value to the arguments.
     # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
-    sum_bar = sum_2 + sum_1
+    sum_bar = summed_1 + summed
     # language.py:314: if self.position > 0.0:
     chosen_bar = position * sum_bar if above else -sum_bar
     # language.py:331: for _ in range(10):
     position_bar = chosen_bar
-    velocity_bar = velocity * sum_1
+    velocity_bar = velocity * summed
     for _ in range(10):
         # language.py:332: body = body + body(0.1)
         position_bar_1 = position_bar - 0.1 * velocity_bar
@@ -57,4 +57,4 @@ def moved_body_value_and_grad(
     return value, (position_bar, velocity_bar)
 
 
-# s2s digest: adf74f1ae6892b56
+# s2s digest: 55b9ddc128f6b2c7

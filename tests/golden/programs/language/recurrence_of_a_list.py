@@ -21,10 +21,10 @@ def recurrence_of_a_list_value_and_grad(x: float, n: int):
         (value, x_bar): float64[], float
     """
     # language.py:443: h = [x, x * 0.5]
-    product = x * 0.5
+    half_x = x * 0.5
     # language.py:444: for _ in range(n):
     x_1 = x
-    value = product
+    value = half_x
     h = []
     x_steps = []
     for _ in range(n):
@@ -35,17 +35,17 @@ def recurrence_of_a_list_value_and_grad(x: float, n: int):
         x_1 = value
         value = value_1
     h = np.array(h, dtype=float)
-    joined = np.concatenate([np.array([x, product]), h])
+    joined = np.concatenate([np.array([x, half_x]), h])
     # language.py:446: return h[-1] * sum(h)
-    squeezed = joined[-1]
+    element = joined[-1]
     total = 0.0
     for joined_row in joined:
         total = total + joined_row
-    value = squeezed * total
+    value = element * total
 
     # Backward, from the return value to the arguments.
     # language.py:446: return h[-1] * sum(h)
-    sum_bar = np.full(len(x_steps) + 2, squeezed)
+    sum_bar = np.full(len(x_steps) + 2, element)
     sum_bar[-1] += total
     # language.py:444: for _ in range(n):
     x_bar = 0.0
@@ -63,4 +63,4 @@ def recurrence_of_a_list_value_and_grad(x: float, n: int):
     return value, x_bar
 
 
-# s2s digest: 3dff0585b76d6ec5
+# s2s digest: 7aea77aab04d0495

@@ -22,9 +22,9 @@ def until_it_settles_value_and_grad(x: float):
         (value, x_bar): float64[], float
     """
     # language.py:455: history = [2.0 * x, x]
-    product = 2.0 * x
+    twice_x = 2.0 * x
     # language.py:456: while abs(history[-1] - history[-2]) > 0.05:
-    value = product
+    value = twice_x
     x_1 = x
     history = []
     while abs(x_1 - value) > 0.05:
@@ -35,7 +35,7 @@ def until_it_settles_value_and_grad(x: float):
         x_1 = x_1_1
     steps = len(history)
     history = np.array(history, dtype=float)
-    joined = np.concatenate([np.array([product, x]), history])
+    joined = np.concatenate([np.array([twice_x, x]), history])
     # language.py:458: return np.sum(np.array(history) ** 2)
     value = np.sum(joined**2)
 
@@ -43,16 +43,16 @@ def until_it_settles_value_and_grad(x: float):
     # language.py:458: return np.sum(np.array(history) ** 2)
     product_bar = 2.0 * joined
     # language.py:456: while abs(history[-1] - history[-2]) > 0.05:
-    converted_bar = product_bar[0]
+    element_bar = product_bar[0]
     x_bar = 0.0
     for i in reversed(range(2, steps + 2)):
         # language.py:457: history.append(history[-1] * 0.7)
         x_bar = 0.7 * (x_bar + product_bar[i])
     x_bar += product_bar[1]
     # language.py:455: history = [2.0 * x, x]
-    x_bar += 2.0 * converted_bar
+    x_bar += 2.0 * element_bar
 
     return value, x_bar
 
 
-# s2s digest: 14934879692864ef
+# s2s digest: 64584a635562851e

@@ -49,12 +49,12 @@ def adam_value_and_grad(x, rate: float):
         m_hat_steps[t - 1] = m_hat
         v_hat_steps[t - 1] = v_hat
     # learning.py:190: return np.sum((x - 3.0) ** 2)
-    difference = x - 3.0
-    value = np.sum(difference**2)
+    shifted_x = x - 3.0
+    value = np.sum(shifted_x**2)
 
     # Backward, from the return value to the arguments.
     # learning.py:183: for t in range(1, 7):
-    x_bar = 2.0 * difference
+    x_bar = 2.0 * shifted_x
     rate_bar = 0.0
     m_bar = np.zeros(2)
     v_bar = np.zeros(2)
@@ -62,11 +62,11 @@ def adam_value_and_grad(x, rate: float):
         m_hat = m_hat_steps[t - 1]
         # learning.py:189: x = x - rate * m_hat / (np.sqrt(v_hat) + 1e-8)
         sqrt = np.sqrt(v_hat_steps[t - 1])
-        sum_1 = sqrt + 1e-08
-        ratio_bar = -x_bar / sum_1
+        summed = sqrt + 1e-08
+        ratio_bar = -x_bar / summed
         rate_bar += ratio_bar @ m_hat
         # learning.py:188: v_hat = v / (1 - 0.999**t)
-        product_bar = 0.5 / (1.0 - 0.999**t) * rate * m_hat / sum_1 * ratio_bar
+        product_bar = 0.5 / (1.0 - 0.999**t) * rate * m_hat / summed * ratio_bar
         v_bar -= product_bar / sqrt
         # learning.py:187: m_hat = m / (1 - 0.9**t)
         m_bar += rate / (1.0 - 0.9**t) * ratio_bar
@@ -82,4 +82,4 @@ def adam_value_and_grad(x, rate: float):
     return value, (x_bar, rate_bar)
 
 
-# s2s digest: 76b2aad73fdd2505
+# s2s digest: 00d29970096be304

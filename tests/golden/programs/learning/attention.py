@@ -63,17 +63,17 @@ def attention_vjp(q, k, v, y_bar):
         # learning.py:102: weights = np.exp(scores - scores.max())
         weights = np.exp(scores - largest_scores)
         # learning.py:103: out[i] = (weights / weights.sum()) @ v
-        row_bar = out_bar[i]
+        out_bar_i = out_bar[i]
         ratio = weights / total_weights
-        v_bar += np.outer(ratio, row_bar)
-        product_bar = v @ row_bar
+        v_bar += np.outer(ratio, out_bar_i)
+        product_bar = v @ out_bar_i
         out_bar[i] = 0.0
         weights_bar = product_bar / total_weights
         weights_bar -= ratio @ weights_bar
         # learning.py:102: weights = np.exp(scores - scores.max())
         scores_bar = weights_bar * weights
-        converted = (scores == largest_scores).astype(float)
-        scores_bar -= scores_bar.sum() / converted.sum() * converted
+        equal = (scores == largest_scores).astype(float)
+        scores_bar -= scores_bar.sum() / equal.sum() * equal
         # learning.py:101: scores = k @ q[i] / np.sqrt(q.shape[1])
         ratio_bar = scores_bar / sqrt
         k_bar += np.outer(ratio_bar, q[i])
@@ -82,4 +82,4 @@ def attention_vjp(q, k, v, y_bar):
     return out, (q_bar, k_bar, v_bar)
 
 
-# s2s digest: c6759ccc69fadba1
+# s2s digest: 151aefca20e28da9

@@ -41,29 +41,29 @@ def convolution_value_and_grad(image, kernel):
     # learning.py:140: return np.sum(np.maximum(out, 0.0))
     out_bar = np.where(out > 0.0, 1.0, 0.0)
     # learning.py:139: out[i, j] = np.sum(image[i : i + 2, j : j + 2] * kernel)
-    squeezed_bar = out_bar[1, 2]
+    out_bar_1_2 = out_bar[1, 2]
     out_bar[1, 2] = 0.0
-    squeezed_bar_1 = out_bar[1, 1]
+    out_bar_1_1 = out_bar[1, 1]
     out_bar[1, 1] = 0.0
-    kernel_bar = image[1:3, 2:4] * squeezed_bar + image[1:3, 1:3] * squeezed_bar_1
-    squeezed_bar_2 = out_bar[1, 0]
+    kernel_bar = image[1:3, 2:4] * out_bar_1_2 + image[1:3, 1:3] * out_bar_1_1
+    out_bar_1_0 = out_bar[1, 0]
     out_bar[1, 0] = 0.0
-    squeezed_bar_3 = out_bar[0, 2]
+    out_bar_0_2 = out_bar[0, 2]
     out_bar[0, 2] = 0.0
-    kernel_bar += image[1:3, :2] * squeezed_bar_2 + image[:2, 2:4] * squeezed_bar_3
-    squeezed_bar_4 = out_bar[0, 1]
+    kernel_bar += image[1:3, :2] * out_bar_1_0 + image[:2, 2:4] * out_bar_0_2
+    out_bar_0_1 = out_bar[0, 1]
     out_bar[0, 1] = 0.0
-    kernel_bar += image[:2, 1:3] * squeezed_bar_4
+    kernel_bar += image[:2, 1:3] * out_bar_0_1
     kernel_bar += image[:2, :2] * out_bar[0, 0]
     image_bar = np.zeros(image.shape)
-    image_bar[1:3, 2:4] = squeezed_bar * kernel
-    image_bar[1:3, 1:3] += squeezed_bar_1 * kernel
-    image_bar[1:3, :2] += squeezed_bar_2 * kernel
-    image_bar[:2, 2:4] += squeezed_bar_3 * kernel
-    image_bar[:2, 1:3] += squeezed_bar_4 * kernel
+    image_bar[1:3, 2:4] = out_bar_1_2 * kernel
+    image_bar[1:3, 1:3] += out_bar_1_1 * kernel
+    image_bar[1:3, :2] += out_bar_1_0 * kernel
+    image_bar[:2, 2:4] += out_bar_0_2 * kernel
+    image_bar[:2, 1:3] += out_bar_0_1 * kernel
     image_bar[:2, :2] += out_bar[0, 0] * kernel
 
     return value, (image_bar, kernel_bar)
 
 
-# s2s digest: 413855777828cc59
+# s2s digest: 9c8b172400bd195b

@@ -55,13 +55,13 @@ def gru_value_and_grad(w, u, xs):
         # learning.py:87: z = sigmoid(w[0] * x + u[0] * h)
         z = w[0] * x + u[0] * h_1
         exp = np.exp(-z)
-        sum_1 = 1.0 + exp
-        z = 1.0 / sum_1
+        summed = 1.0 + exp
+        z = 1.0 / summed
         # learning.py:88: r = sigmoid(w[1] * x + u[1] * h)
         z_1 = w[1] * x + u[1] * h_1
         exp_1 = np.exp(-z_1)
-        sum_2 = 1.0 + exp_1
-        r = 1.0 / sum_2
+        summed_1 = 1.0 + exp_1
+        r = 1.0 / summed_1
         # learning.py:89: candidate = np.tanh(w[2] * x + u[2] * r * h)
         product = u[2] * r
         candidate = np.tanh(w[2] * x + product * h_1)
@@ -74,13 +74,13 @@ def gru_value_and_grad(w, u, xs):
         u_bar[2] += product_bar_1 * r
         w_bar[2] += product_bar * x
         # learning.py:88: r = sigmoid(w[1] * x + u[1] * h)
-        z_bar_1 = product * product_bar_1 * exp_1 / sum_2
+        z_bar_1 = product * product_bar_1 * exp_1 / summed_1
         h_bar += u[1] * z_bar_1
         u_bar[1] += z_bar_1 * h_1
         x_bar = w[2] * product_bar + w[1] * z_bar_1
         w_bar[1] += z_bar_1 * x
         # learning.py:87: z = sigmoid(w[0] * x + u[0] * h)
-        z_bar = z * z_bar * exp / sum_1
+        z_bar = z * z_bar * exp / summed
         h_bar += u[0] * z_bar
         u_bar[0] += z_bar * h_1
         x_bar += w[0] * z_bar
@@ -90,4 +90,4 @@ def gru_value_and_grad(w, u, xs):
     return h, (w_bar, u_bar, xs_bar)
 
 
-# s2s digest: 079a000a569ce459
+# s2s digest: 14b26b49d6084bc8

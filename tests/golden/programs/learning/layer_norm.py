@@ -34,12 +34,12 @@ def layer_norm_value_and_grad(x, gain, bias):
     # learning.py:128: return np.sum(((x - mean) / np.sqrt(variance + 1e-5) * gain + bias) ** 3)
     sqrt = np.sqrt(variance[:, None] + 1e-05)
     ratio = difference / sqrt
-    sum_1 = ratio * gain + bias
-    value = np.sum(sum_1**3)
+    summed = ratio * gain + bias
+    value = np.sum(summed**3)
 
     # Backward, from the return value to the arguments.
     # learning.py:128: return np.sum(((x - mean) / np.sqrt(variance + 1e-5) * gain + bias) ** 3)
-    product_bar = 3.0 * sum_1**2
+    product_bar = 3.0 * summed**2
     bias_bar = product_bar.sum(axis=0)
     gain_bar = np.sum(ratio * product_bar, axis=0)
     ratio_bar = product_bar * gain / sqrt
@@ -54,4 +54,4 @@ def layer_norm_value_and_grad(x, gain, bias):
     return value, (x_bar, gain_bar, bias_bar)
 
 
-# s2s digest: 510176663c74caaa
+# s2s digest: a8b2b67405fb95e5

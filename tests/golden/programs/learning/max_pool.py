@@ -24,14 +24,14 @@ def max_pool_value_and_grad(xs):
         raise ValueError("expected xs: f64[n], n >= 6")
 
     # learning.py:148: return np.sum(np.array([max(xs[2 * i], xs[2 * i + 1]) for i in range(3)]) ** 2)
-    stack = np.array(
+    vector = np.array(
         [np.maximum(xs[0], xs[1]), np.maximum(xs[2], xs[3]), np.maximum(xs[4], xs[5])]
     )
-    value = np.sum(stack**2)
+    value = np.sum(vector**2)
 
     # Backward, from the return value to the arguments.
     # learning.py:148: return np.sum(np.array([max(xs[2 * i], xs[2 * i + 1]) for i in range(3)]) ** 2)
-    product_bar = 2.0 * stack
+    product_bar = 2.0 * vector
     at_least = xs[4] >= xs[5]
     at_least_1 = xs[2] >= xs[3]
     at_least_2 = xs[0] >= xs[1]
@@ -46,4 +46,4 @@ def max_pool_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: affdcf6915dc6d62
+# s2s digest: 649cfee6ee43c043

@@ -28,7 +28,7 @@ def momentum_value_and_grad(x, rate: float, decay: float):
     # learning.py:169: velocity = np.zeros_like(x)
     velocity = np.zeros(n)
     # learning.py:172: velocity = decay * velocity - rate * 0.1 * gradient
-    product = rate * 0.1
+    scaled_rate = rate * 0.1
     # learning.py:170: for _ in range(10):
     x = x.copy()
     x_steps = np.empty((10, *velocity.shape))
@@ -39,7 +39,7 @@ def momentum_value_and_grad(x, rate: float, decay: float):
         # learning.py:171: gradient = 4.0 * x * (x**2 - 1.0)
         gradient = 4.0 * x * (x**2 - 1.0)
         # learning.py:172: velocity = decay * velocity - rate * 0.1 * gradient
-        velocity = decay * velocity - product * gradient
+        velocity = decay * velocity - scaled_rate * gradient
         # learning.py:173: x = x + velocity
         x = x + velocity
     # learning.py:174: return np.sum((x**2 - 1.0) ** 2)
@@ -49,7 +49,7 @@ def momentum_value_and_grad(x, rate: float, decay: float):
     # Backward, from the return value to the arguments.
     # learning.py:170: for _ in range(10):
     x_bar = 4.0 * x * difference
-    negated = -product
+    negated = -scaled_rate
     decay_bar = 0.0
     rate_bar = 0.0
     velocity_bar = np.zeros(n)
@@ -71,4 +71,4 @@ def momentum_value_and_grad(x, rate: float, decay: float):
     return value, (x_bar, rate_bar, decay_bar)
 
 
-# s2s digest: 461caa4ce3576d80
+# s2s digest: 3dca54ccc0419112

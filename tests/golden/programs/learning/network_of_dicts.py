@@ -34,8 +34,8 @@ def network_of_dicts_value_and_grad(layers, x):
     # learning.py:57: x = layer["w"] @ x + layer["b"]
     x_1 = w @ x + b
     # learning.py:58: x = np.maximum(x, 0.1 * x)
-    product = 0.1 * x_1
-    x_2 = np.maximum(x_1, product)
+    scaled_x = 0.1 * x_1
+    x_2 = np.maximum(x_1, scaled_x)
     # learning.py:59: return np.sum(x**2)
     value = np.sum(x_2**2)
 
@@ -43,7 +43,7 @@ def network_of_dicts_value_and_grad(layers, x):
     # learning.py:59: return np.sum(x**2)
     x_bar = 2.0 * x_2
     # learning.py:58: x = np.maximum(x, 0.1 * x)
-    x_bar = np.where(x_1 >= product, x_bar, 0.2 * x_2)
+    x_bar = np.where(x_1 >= scaled_x, x_bar, 0.2 * x_2)
     # learning.py:57: x = layer["w"] @ x + layer["b"]
     x_bar_1 = x_bar @ w
     w_bar = np.outer(x_bar, x)
@@ -51,4 +51,4 @@ def network_of_dicts_value_and_grad(layers, x):
     return value, ([{"w": w_bar, "b": x_bar}], x_bar_1)
 
 
-# s2s digest: 80575ee4edb080e4
+# s2s digest: e09b7167ccc1a009

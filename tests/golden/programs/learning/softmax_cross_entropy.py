@@ -40,8 +40,8 @@ def softmax_cross_entropy_value_and_grad(w, x):
     scores_bar = exp_scores_1 / total_exp_scores_1
     scores_bar[1] -= 1.0
     # learning.py:37: scores = scores - np.max(scores)
-    converted = (scores == largest_scores).astype(float)
-    scores_bar -= scores_bar.sum() / converted.sum() * converted
+    equal = (scores == largest_scores).astype(float)
+    scores_bar -= scores_bar.sum() / equal.sum() * equal
     # learning.py:36: scores = w @ x
     x_bar = scores_bar @ w
     w_bar = np.outer(scores_bar, x)
@@ -49,4 +49,4 @@ def softmax_cross_entropy_value_and_grad(w, x):
     return value, (w_bar, x_bar)
 
 
-# s2s digest: a0c2ec2f9448b16c
+# s2s digest: d69a851114371338

@@ -17,20 +17,20 @@ def dictionary_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, f
 
     Returns:
         value: float
-        (x_bar, product): floats
+        (x_bar, twice_x): floats
     """
     # loops.py:203: total += value * len(name) * 2.0
-    product = x * 2.0
-    total = 0.0 + product
+    twice_x = x * 2.0
+    total = 0.0 + twice_x
     total += y * 2.0
     # loops.py:204: return total * x
     value = total * x
 
     # Backward, from the return value to the arguments.
     # loops.py:203: total += value * len(name) * 2.0
-    x_bar = total + product
+    x_bar = total + twice_x
 
-    return value, (x_bar, product)
+    return value, (x_bar, twice_x)
 
 
-# s2s digest: d72f8146771130fd
+# s2s digest: 061800aaf5754c7b

@@ -53,11 +53,11 @@ def filtered_value_and_grad(h, x):
             # loops.py:277: if i - j >= 0:
             if i - j >= 0:
                 # loops.py:278: acc += h[j] * x[i - j]
-                difference = i - j
-                h_bar[j] += acc_bar * x[difference]
-                x_bar[difference] += h[j] * acc_bar
+                i_minus_j = i - j
+                h_bar[j] += acc_bar * x[i_minus_j]
+                x_bar[i_minus_j] += h[j] * acc_bar
 
     return value, (h_bar, x_bar)
 
 
-# s2s digest: c15f7e800514e7c4
+# s2s digest: a0c8234c9d37b70b

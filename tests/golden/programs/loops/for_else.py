@@ -19,26 +19,26 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
         (x, a_bar): floats
     """
     # loops.py:73: for _ in range(3):
-    break_1 = False
+    done = False
     x = a
     x_steps = []
     for _ in range(3):
         x_steps.append(x)
         # loops.py:74: if x > 4.0:
-        break_1 = x > 4.0
-        if break_1:
+        done = x > 4.0
+        if done:
             # loops.py:75: x = x * 0.5
             x = x * 0.5
             break
         # loops.py:77: x = x * (1.0 + a)
         x = x * (1.0 + a)
-    if not break_1:
+    if not done:
         # loops.py:79: x = x + 10.0 * a
         x = x + 10.0 * a
 
     # Backward, from the return value to the arguments.
     # loops.py:73: for _ in range(3):
-    a_bar = 0.0 if break_1 else 10.0
+    a_bar = 0.0 if done else 10.0
     x_bar = 1.0
     for x_1 in reversed(x_steps):
         # loops.py:74: if x > 4.0:
@@ -55,4 +55,4 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: 4f87952a2e399271
+# s2s digest: c5fd7c47e251eae1

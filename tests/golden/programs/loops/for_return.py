@@ -19,37 +19,38 @@ def for_return_value_and_grad(x: float) -> tuple[float, float]:
         (y, x_bar): floats
     """
     # loops.py:104: for k in range(50):
-    return_1 = False
-    y = x
+    returned = False
     value = 0.0
-    return_steps = []
+    y = x
+    returned_steps = []
     for k in range(50):
         # loops.py:105: y = y * 1.3
         y = y * 1.3
         # loops.py:106: if y > 5.0:
-        return_1 = y > 5.0
-        if return_1:
+        returned = y > 5.0
+        if returned:
             # loops.py:107: return y * k
             value = y * k
         else:
             value = 0.0
-        return_steps.append(return_1)
-        if return_1:
+        returned_steps.append(returned)
+        if returned:
             break
-    if return_1:
+    if returned:
         y = value
 
     # Backward, from the return value to the arguments.
     # loops.py:104: for k in range(50):
-    if return_1:
-        value_bar = 1.0
+    if returned:
+        chosen_bar = 1.0
         y_bar = 0.0
     else:
         value_bar = 0.0
         y_bar = 1.0
-    for k in reversed(range(len(return_steps))):
+    value_bar = chosen_bar
+    for k in reversed(range(len(returned_steps))):
         # loops.py:106: if y > 5.0:
-        if return_steps[k]:
+        if returned_steps[k]:
             # loops.py:107: return y * k
             y_bar += value_bar * k
         # loops.py:105: y = y * 1.3
@@ -59,4 +60,4 @@ def for_return_value_and_grad(x: float) -> tuple[float, float]:
     return y, y_bar
 
 
-# s2s digest: 5c19c3792b708912
+# s2s digest: ceed51d5e0ab27f7

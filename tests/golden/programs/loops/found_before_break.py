@@ -26,24 +26,24 @@ def found_before_break_value_and_grad(xs):
     # loops.py:227: for i, x in enumerate(xs):
     steps = 0
     value = 0
-    break_1 = False
+    done = False
     found = 0.0
     where = 0
     for i in range(n):
         steps += 1
         x = xs[value]
         # loops.py:228: if x > 1.0:
-        break_1 = x > 1.0
-        if break_1:
+        done = x > 1.0
+        if done:
             found = x
             where = i
         else:
             found = 0.0
             where = 0
         value = value + 1
-        if break_1:
+        if done:
             break
-    if not break_1:
+    if not done:
         # loops.py:232: found, where = 0.5 * xs[0], -1
         found = 0.5 * xs[0]
         where = -1
@@ -56,7 +56,7 @@ def found_before_break_value_and_grad(xs):
     xs_bar[1] = float(where)
     # loops.py:227: for i, x in enumerate(xs):
     found_bar = 2.0 * found
-    if not break_1:
+    if not done:
         # loops.py:232: found, where = 0.5 * xs[0], -1
         xs_bar[0] += 0.5 * found_bar
         found_bar = 0.0
@@ -72,4 +72,4 @@ def found_before_break_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 58575e2654f7158d
+# s2s digest: 5214566365ec0554

@@ -26,14 +26,14 @@ def path_average_value_and_grad(s0: float, drift: float, noise):
         raise ValueError("expected s0: float, drift: float, noise: f64[n]")
 
     # loops.py:291: s = s * (1.0 + drift + 0.2 * z)
-    sum_1 = 1.0 + drift
+    one_plus_drift = 1.0 + drift
     # loops.py:290: for z in noise:
     s = s0
     path_history = np.empty(n + 1)
     path_history[0] = s
     for i in range(n):
         # loops.py:291: s = s * (1.0 + drift + 0.2 * z)
-        s = s * (sum_1 + 0.2 * noise[i])
+        s = s * (one_plus_drift + 0.2 * noise[i])
         path_history[i + 1] = s
     joined = np.concatenate([np.array([s0]), path_history[1:]])
     # loops.py:293: return np.mean(np.array(path))
@@ -51,11 +51,11 @@ def path_average_value_and_grad(s0: float, drift: float, noise):
         s_bar += ratio_bar
         product_bar = path_history[i] * s_bar
         drift_bar += product_bar
-        s_bar = s_bar * (sum_1 + 0.2 * noise[i])
+        s_bar = s_bar * (one_plus_drift + 0.2 * noise[i])
         noise_bar[i] = 0.2 * product_bar
     s0_bar = ratio_bar + s_bar
 
     return value, (s0_bar, drift_bar, noise_bar)
 
 
-# s2s digest: f42f34a3b89559d0
+# s2s digest: ac0e3c121dff592b

@@ -35,8 +35,8 @@ def penalised_value_and_grad(theta, t, y):
     cos_frequency_t = np.cos(frequency_t)
     model = product * cos_frequency_t
     # loops.py:303: loss = np.sum((model - y) ** 2)
-    difference = model - y
-    loss = np.sum(difference**2)
+    model_minus_y = model - y
+    loss = np.sum(model_minus_y**2)
     # loops.py:304: for p in theta:
     for p in theta:
         # loops.py:305: if p < 0.0:
@@ -52,7 +52,7 @@ def penalised_value_and_grad(theta, t, y):
         # loops.py:305: if p < 0.0:
         theta_bar[i] = 20.0 * p if p < 0.0 else 0.0
     # loops.py:303: loss = np.sum((model - y) ** 2)
-    model_bar = 2.0 * difference
+    model_bar = 2.0 * model_minus_y
     y_bar = -model_bar
     # loops.py:302: model = amplitude * np.exp(-decay * t) * np.cos(frequency * t)
     product_bar = model_bar * cos_frequency_t
@@ -68,4 +68,4 @@ def penalised_value_and_grad(theta, t, y):
     return loss, (theta_bar, t_bar, y_bar)
 
 
-# s2s digest: 6ed961bdc87fc630
+# s2s digest: 0ddb37a095265282

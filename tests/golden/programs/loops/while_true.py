@@ -40,8 +40,8 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
     value_bar = 1.0
     for x in reversed(x_steps):
         # loops.py:28: new = 0.5 * (x + a / x)
-        ratio = a / x
-        new = 0.5 * (x + ratio)
+        a_over_x = a / x
+        new = 0.5 * (x + a_over_x)
         # loops.py:29: if abs(new - x) < 1e-14:
         if abs(new - x) < 1e-14:
             new_bar = value_bar
@@ -52,10 +52,10 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
         product_bar = 0.5 * new_bar
         ratio_bar = product_bar / x
         a_bar += ratio_bar
-        x_bar += product_bar - ratio * ratio_bar
+        x_bar += product_bar - a_over_x * ratio_bar
         value_bar = 0.0
 
     return value, a_bar
 
 
-# s2s digest: 9dfedea89496dc9b
+# s2s digest: fd3db7c53268d212

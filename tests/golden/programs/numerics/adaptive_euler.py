@@ -65,11 +65,11 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
         # numerics.py:164: full = y - h * rate * y
         full = y_1 - h * rate * y_1
         # numerics.py:165: half = y - 0.5 * h * rate * y
-        product = 0.5 * h
-        product_1 = product * rate
-        half = y_1 - product_1 * y_1
+        half_h = 0.5 * h
+        product = half_h * rate
+        half = y_1 - product * y_1
         # numerics.py:166: half = half - 0.5 * h * rate * half
-        half_1 = half - product_1 * half
+        half_1 = half - product * half
         # numerics.py:167: if abs(half - full) > 0.01:
         if abs(half_1 - full) > 0.01:
             half_bar = 0.0
@@ -77,12 +77,12 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
             half_bar = y_bar
             y_bar = 0.0
         # numerics.py:166: half = half - 0.5 * h * rate * half
-        half_bar_1 = half_bar - product_1 * half_bar
+        half_bar_1 = half_bar - product * half_bar
         # numerics.py:165: half = y - 0.5 * h * rate * y
-        y_bar += half_bar_1 - product_1 * half_bar_1
-        rate_bar += product * (-half_bar * half - half_bar_1 * y_1)
+        y_bar += half_bar_1 - product * half_bar_1
+        rate_bar += half_h * (-half_bar * half - half_bar_1 * y_1)
 
     return y, rate_bar
 
 
-# s2s digest: 7620686fb8df51d1
+# s2s digest: c84ea34fd054ae90

@@ -36,8 +36,8 @@ def bisection_value_and_grad(a: float):
             high = middle
         middle_steps.append(middle)
     # numerics.py:22: x = 0.5 * (low + high)
-    sum_1 = low + high
-    x = 0.5 * sum_1
+    low_plus_high = low + high
+    x = 0.5 * low_plus_high
     # numerics.py:24: x = x - (x**3 - a) / (3.0 * x**2)
     product = 3.0 * x**2
     ratio = (x**3 - a) / product
@@ -56,15 +56,15 @@ def bisection_value_and_grad(a: float):
     # numerics.py:24: x = x - (x**3 - a) / (3.0 * x**2)
     ratio_bar = -1.0 / product_3
     x_bar = 1.0 - 6.0 * x_2 * ratio_3 * ratio_bar + product_3 * ratio_bar
-    converted_bar = -x_bar / product_2
-    x_bar = x_bar - 6.0 * x_1 * ratio_2 * converted_bar
-    x_bar += product_2 * converted_bar
-    ratio_bar_1 = -x_bar / product_1
-    x_bar += product_1 * ratio_bar_1 - 6.0 * x * ratio_1 * ratio_bar_1
-    ratio_bar_2 = -x_bar / product
-    x_bar -= 3.0 * sum_1 * ratio * ratio_bar_2
-    a_bar = -ratio_bar - converted_bar - ratio_bar_1 - ratio_bar_2
-    x_bar += product * ratio_bar_2
+    ratio_bar_1 = -x_bar / product_2
+    x_bar = x_bar - 6.0 * x_1 * ratio_2 * ratio_bar_1
+    x_bar += product_2 * ratio_bar_1
+    ratio_bar_2 = -x_bar / product_1
+    x_bar += product_1 * ratio_bar_2 - 6.0 * x * ratio_1 * ratio_bar_2
+    ratio_bar_3 = -x_bar / product
+    x_bar -= 3.0 * low_plus_high * ratio * ratio_bar_3
+    a_bar = -ratio_bar - ratio_bar_1 - ratio_bar_2 - ratio_bar_3
+    x_bar += product * ratio_bar_3
     # numerics.py:22: x = 0.5 * (low + high)
     low_bar = 0.5 * x_bar
     # numerics.py:16: while high - low > 1e-3:
@@ -87,4 +87,4 @@ def bisection_value_and_grad(a: float):
     return x_3, a_bar
 
 
-# s2s digest: 647221962e549bdf
+# s2s digest: 498859c3007115d4

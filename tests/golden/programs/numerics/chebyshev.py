@@ -23,23 +23,23 @@ def chebyshev_value_and_grad(n: int, x: float) -> tuple[float, float]:
         raise ValueError("made for n=5 only")
 
     # numerics.py:228: previous, current = current, 2.0 * x * current - previous
-    product = 2.0 * x
-    current = product * x - 1.0
-    current_1 = product * current - x
-    product_current_1 = product * current_1
-    current_2 = product_current_1 - current
-    current_3 = product * current_2 - current_1
+    twice_x = 2.0 * x
+    current = twice_x * x - 1.0
+    current_1 = twice_x * current - x
+    product = twice_x * current_1
+    current_2 = product - current
+    current_3 = twice_x * current_2 - current_1
 
     # Backward, from the return value to the arguments.
     # numerics.py:228: previous, current = current, 2.0 * x * current - previous
-    current_bar = product * product - 1.0
-    current_bar_1 = product * current_bar - product
+    current_bar = twice_x * twice_x - 1.0
+    current_bar_1 = twice_x * current_bar - twice_x
     product_bar = 2.0 * (
-        current_2 + product_current_1 + current_bar * current + current_bar_1 * x
+        current_2 + product + current_bar * current + current_bar_1 * x
     )
-    x_bar = product * current_bar_1 - current_bar + product_bar
+    x_bar = twice_x * current_bar_1 - current_bar + product_bar
 
     return current_3, x_bar
 
 
-# s2s digest: 7d41e6e880fbb59e
+# s2s digest: 77c148d093acb389

@@ -37,10 +37,10 @@ def gauss_seidel_value_and_grad(a, b):
         for i_1 in range(m):
             x_steps[i_1] = x
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
-            element = a[i_1, i_1]
-            s = a[i_1] @ x - element * x[i_1]
+            a_i_1_i_1 = a[i_1, i_1]
+            s = a[i_1] @ x - a_i_1_i_1 * x[i_1]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
-            x[i_1] = (b[i_1] - s) / element
+            x[i_1] = (b[i_1] - s) / a_i_1_i_1
             s_steps[i_1] = s
         x_steps_steps[i] = x_steps
         s_steps_steps[i] = s_steps
@@ -57,21 +57,21 @@ def gauss_seidel_value_and_grad(a, b):
         for i in reversed(range(m)):
             x_1 = x_steps[i]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
-            row_bar = x_bar[i]
+            x_bar_i = x_bar[i]
             x_bar[i] = 0.0
-            element = a[i, i]
-            ratio_bar = row_bar / element
+            a_i_i = a[i, i]
+            ratio_bar = x_bar_i / a_i_i
             b_bar[i] += ratio_bar
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
             difference_bar = (
-                ratio_bar * x_1[i] - (b[i] - s_steps[i]) / element * ratio_bar
+                ratio_bar * x_1[i] - (b[i] - s_steps[i]) / a_i_i * ratio_bar
             )
             x_bar -= ratio_bar * a[i]
-            x_bar[i] += element * ratio_bar
+            x_bar[i] += a_i_i * ratio_bar
             a_bar[i, i] += difference_bar
             a_bar[i] -= ratio_bar * x_1
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 0fdb86dd62754780
+# s2s digest: f18ba8ea40939d44

@@ -36,15 +36,15 @@ def golden_section_value_and_grad(
         else:
             low = c
     # numerics.py:401: return (low + high) * a * b
-    sum_1 = low + high
-    product = sum_1 * a
+    low_plus_high = low + high
+    product = low_plus_high * a
     value = product * b
 
     # Backward, from the return value to the arguments.
     # numerics.py:401: return (low + high) * a * b
-    a_bar = sum_1 * b
+    a_bar = low_plus_high * b
 
     return value, (a_bar, product)
 
 
-# s2s digest: d649e838ba89a801
+# s2s digest: 22b67655b181b55f

@@ -31,21 +31,21 @@ def jacobi_vjp(a, b, y_bar):
     # numerics.py:295: x = np.zeros_like(b)
     x = np.zeros(2)
     # numerics.py:296: for _ in range(40):
-    break_1 = False
+    done = False
     x_steps = []
     x_new_steps = []
-    break_steps = []
+    done_steps = []
     for _ in range(40):
         x_steps.append(x)
         # numerics.py:297: x_new = (b - (a @ x - d * x)) / d
         x_new = (b - (a @ x - d * x)) / d
         # numerics.py:298: if np.max(np.abs(x_new - x)) < 1e-12:
-        break_1 = np.max(np.abs(x_new - x)) < 1e-12
-        if not break_1:
+        done = np.max(np.abs(x_new - x)) < 1e-12
+        if not done:
             x = x_new
         x_new_steps.append(x_new)
-        break_steps.append(break_1)
-        if break_1:
+        done_steps.append(done)
+        if done:
             break
 
     # Backward, from the return value to the arguments.
@@ -54,11 +54,11 @@ def jacobi_vjp(a, b, y_bar):
     d_bar = np.zeros(2)
     b_bar = np.zeros(2)
     x_bar = y_bar
-    for x_1, x_new, break_1 in zip(
-        reversed(x_steps), reversed(x_new_steps), reversed(break_steps)
+    for x_1, x_new, done in zip(
+        reversed(x_steps), reversed(x_new_steps), reversed(done_steps)
     ):
         # numerics.py:298: if np.max(np.abs(x_new - x)) < 1e-12:
-        if break_1:
+        if done:
             x_new_bar = np.zeros(x_new.shape)
         else:
             x_bar_1 = np.zeros(x.shape)
@@ -76,4 +76,4 @@ def jacobi_vjp(a, b, y_bar):
     return x, (a_bar, b_bar)
 
 
-# s2s digest: 9c7ceaa3586bc803
+# s2s digest: cbb6b5a9973f0934

@@ -40,17 +40,17 @@ def legendre_all_vjp(x: float, y_bar):
     p_bar = y_bar.copy()
     for n in reversed(range(1, 5)):
         # numerics.py:241: p[n + 1] = ((2 * n + 1) * x * p[n] - n * p[n - 1]) / (n + 1)
-        row_bar = p_bar[n + 1]
+        element_bar = p_bar[n + 1]
         p_bar[n + 1] = 0.0
-        ratio_bar = row_bar / (n + 1)
-        product = 2 * n
+        ratio_bar = element_bar / (n + 1)
+        twice_n = 2 * n
         p_bar[n - 1] -= np.float64(n) * ratio_bar
-        p_bar[n] += (product + 1) * x * ratio_bar
-        x_bar += (product + 1) * ratio_bar * p[n]
+        p_bar[n] += (twice_n + 1) * x * ratio_bar
+        x_bar += (twice_n + 1) * ratio_bar * p[n]
     # numerics.py:239: p[1] = x
     x_bar += p_bar[1]
 
     return p, x_bar
 
 
-# s2s digest: 9762c0a846a4d762
+# s2s digest: 3229693b856bc7b1

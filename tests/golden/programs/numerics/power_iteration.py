@@ -26,7 +26,7 @@ def power_iteration_value_and_grad(a):
     # numerics.py:250: v = np.ones(len(a))
     v = np.ones(n)
     # numerics.py:251: for _ in range(30):
-    sqrt_steps = np.empty(30)
+    norm_w_steps = np.empty(30)
     v_steps = np.empty((31, *v.shape))
     v_steps[0] = v
     w_steps = np.empty((30, *v.shape))
@@ -34,9 +34,9 @@ def power_iteration_value_and_grad(a):
         # numerics.py:252: w = a @ v
         w = a @ v
         # numerics.py:253: v = w / np.linalg.norm(w)
-        sqrt = np.linalg.norm(w)
-        v = w / sqrt
-        sqrt_steps[i] = sqrt
+        norm_w = np.linalg.norm(w)
+        v = w / norm_w
+        norm_w_steps[i] = norm_w
         v_steps[i + 1] = v
         w_steps[i] = w
     # numerics.py:254: return v @ a @ v
@@ -49,10 +49,10 @@ def power_iteration_value_and_grad(a):
     v_bar = product + a @ v
     # numerics.py:251: for _ in range(30):
     for i in reversed(range(30)):
-        sqrt = sqrt_steps[i]
+        norm_w = norm_w_steps[i]
         # numerics.py:253: v = w / np.linalg.norm(w)
-        w_bar = v_bar / sqrt
-        w_bar -= v_steps[i + 1] @ w_bar / sqrt * w_steps[i]
+        w_bar = v_bar / norm_w
+        w_bar -= v_steps[i + 1] @ w_bar / norm_w * w_steps[i]
         # numerics.py:252: w = a @ v
         v_bar = w_bar @ a
         a_bar += np.outer(w_bar, v_steps[i])
@@ -60,4 +60,4 @@ def power_iteration_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: b512cb17bdb84009
+# s2s digest: 1e7aa664b3528687

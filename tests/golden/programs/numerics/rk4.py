@@ -52,16 +52,16 @@ def rk4_value_and_grad(
         # numerics.py:129: v += h / 6.0 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
         v += 0.008333333333333333 * (k1v + 2.0 * k2v + 2.0 * k3v + k4v)
     # numerics.py:130: return 0.5 * m * v**2 + 0.5 * k * x**2
-    power_v = v**2
-    power_x = x**2
-    value = 0.5 * m * power_v + 0.5 * k * power_x
+    v_squared = v**2
+    x_squared = x**2
+    value = 0.5 * m * v_squared + 0.5 * k * x_squared
 
     # Backward, from the return value to the arguments.
     # numerics.py:123: for _ in range(20):
-    m_bar = 0.5 * power_v
+    m_bar = 0.5 * v_squared
     v_bar = v * m
     x_bar = x * k
-    k_bar = 0.5 * power_x
+    k_bar = 0.5 * x_squared
     for v, x in zip(reversed(v_steps), reversed(x_steps)):
         # numerics.py:124: k1x, k1v = v, acceleration(x, v)
         k1v = ratio * x - 0.1 * v
@@ -113,4 +113,4 @@ def rk4_value_and_grad(
     return value, (x_bar, k_bar, m_bar)
 
 
-# s2s digest: 6327f8b937cd5807
+# s2s digest: ffd2e9978592cb34

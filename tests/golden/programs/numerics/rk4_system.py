@@ -28,9 +28,9 @@ def rk4_system_vjp(y, t_end: float, y_bar):
     # numerics.py:144: h = t_end / steps
     h = t_end / 8.0
     # numerics.py:147: k2 = f(y + h / 2 * k1)
-    ratio = h / 2.0
+    half_h = h / 2.0
     # numerics.py:150: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    ratio_1 = h / 6.0
+    scaled_h = h / 6.0
     # numerics.py:145: for _ in range(steps):
     y = y.copy()
     y_steps = np.empty((8, 2))
@@ -42,14 +42,14 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         prey_predator = prey * predator
         k1 = np.array([prey - prey_predator, prey_predator - predator])
         # numerics.py:147: k2 = f(y + h / 2 * k1)
-        y_1 = y + ratio * k1
+        y_1 = y + half_h * k1
         # numerics.py:140: prey, predator = y
         prey, predator = y_1
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         prey_predator = prey * predator
         k2 = np.array([prey - prey_predator, prey_predator - predator])
         # numerics.py:148: k3 = f(y + h / 2 * k2)
-        y_1 = y + ratio * k2
+        y_1 = y + half_h * k2
         # numerics.py:140: prey, predator = y
         prey, predator = y_1
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
@@ -63,7 +63,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         prey_predator = prey * predator
         k4 = np.array([prey - prey_predator, prey_predator - predator])
         # numerics.py:150: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        y = y + ratio_1 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        y = y + scaled_h * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
     # Backward, from the return value to the arguments.
     # numerics.py:145: for _ in range(steps):
@@ -76,28 +76,28 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         prey_predator = prey * predator
         k1 = np.array([prey - prey_predator, prey_predator - predator])
         # numerics.py:147: k2 = f(y + h / 2 * k1)
-        y_2 = y_1 + ratio * k1
+        y_2 = y_1 + half_h * k1
         # numerics.py:140: prey, predator = y
         prey_1, predator_1 = y_2
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
-        product = prey_1 * predator_1
-        k2 = np.array([prey_1 - product, product - predator_1])
+        prey_predator = prey_1 * predator_1
+        k2 = np.array([prey_1 - prey_predator, prey_predator - predator_1])
         # numerics.py:148: k3 = f(y + h / 2 * k2)
-        y_2 = y_1 + ratio * k2
+        y_2 = y_1 + half_h * k2
         # numerics.py:140: prey, predator = y
         prey_2, predator_2 = y_2
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
-        product = prey_2 * predator_2
-        k3 = np.array([prey_2 - product, product - predator_2])
+        prey_predator = prey_2 * predator_2
+        k3 = np.array([prey_2 - prey_predator, prey_predator - predator_2])
         # numerics.py:149: k4 = f(y + h * k3)
         y_2 = y_1 + h * k3
         # numerics.py:140: prey, predator = y
         prey_3, predator_3 = y_2
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
-        product = prey_3 * predator_3
-        k4 = np.array([prey_3 - product, product - predator_3])
+        prey_predator = prey_3 * predator_3
+        k4 = np.array([prey_3 - prey_predator, prey_predator - predator_3])
         # numerics.py:150: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        k4_bar = ratio_1 * y_bar
+        k4_bar = scaled_h * y_bar
         product_bar = y_bar @ (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         k3_bar = 2.0 * k4_bar
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
@@ -120,7 +120,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         y_bar_1 = np.array([prey_bar, predator_bar])
         # numerics.py:148: k3 = f(y + h / 2 * k2)
         y_bar += y_bar_1
-        k2_bar = k3_bar + ratio * y_bar_1
+        k2_bar = k3_bar + half_h * y_bar_1
         product_bar = y_bar_1 @ k2
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         prey_bar = k2_bar[0]
@@ -131,7 +131,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         y_bar_1 = np.array([prey_bar, predator_bar])
         # numerics.py:147: k2 = f(y + h / 2 * k1)
         y_bar += y_bar_1
-        k1_bar = k4_bar + ratio * y_bar_1
+        k1_bar = k4_bar + half_h * y_bar_1
         h_bar += h_bar_1 + 0.5 * (product_bar + y_bar_1 @ k1)
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         prey_bar = k1_bar[0]
@@ -146,4 +146,4 @@ def rk4_system_vjp(y, t_end: float, y_bar):
     return y, (y_bar, t_end_bar)
 
 
-# s2s digest: 324624b0245c9bdf
+# s2s digest: 70a51b150d9ad679

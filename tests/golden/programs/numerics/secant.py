@@ -57,13 +57,13 @@ def secant_value_and_grad(a: float) -> tuple[float, float]:
             f1_bar = 0.0
         else:
             # numerics.py:39: x0, x1, f0 = x1, x1 - f1 * (x1 - x0) / (f1 - f0), f1
-            difference = f1 - f0
-            ratio_bar = -x1_bar / difference
-            difference_1 = x1_1 - x0
-            product_bar = -f1 * difference_1 / difference * ratio_bar
+            f1_minus_f0 = f1 - f0
+            ratio_bar = -x1_bar / f1_minus_f0
+            x1_minus_x0 = x1_1 - x0
+            product_bar = -f1 * x1_minus_x0 / f1_minus_f0 * ratio_bar
             f0_bar_1 = -product_bar
             product_bar_1 = f1 * ratio_bar
-            f1_bar = f0_bar + product_bar + ratio_bar * difference_1
+            f1_bar = f0_bar + product_bar + ratio_bar * x1_minus_x0
             x0_bar_1 = -product_bar_1
             x1_bar += x0_bar + product_bar_1
             f0_bar = f0_bar_1
@@ -77,4 +77,4 @@ def secant_value_and_grad(a: float) -> tuple[float, float]:
     return x1, a_bar
 
 
-# s2s digest: 149c99e0d2ca46cc
+# s2s digest: cf0f0264163fd68f

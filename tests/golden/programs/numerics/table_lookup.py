@@ -44,16 +44,16 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     t = (x - xs_i) / difference
     # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
     ys_i = ys[i]
-    difference_1 = 1.0 - t
+    one_minus_t = 1.0 - t
     element = ys[i + 1]
-    value = ys_i * difference_1 + element * t
+    value = ys_i * one_minus_t + element * t
 
     # Backward, from the return value to the arguments.
     # numerics.py:384: return ys[i] * (1.0 - t) + ys[i + 1] * t
     t_bar = element - ys_i
     ys_bar = np.zeros(ys.shape)
     ys_bar[i + 1] = t
-    ys_bar[i] += difference_1
+    ys_bar[i] += one_minus_t
     # numerics.py:383: t = (x - xs[i]) / (xs[i + 1] - xs[i])
     x_bar = t_bar / difference
     product_bar = -t * x_bar
@@ -64,4 +64,4 @@ def table_lookup_value_and_grad(xs, ys, x: float):
     return value, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: 5455a6d10ca31a5e
+# s2s digest: 738e03d1d8794f6c

@@ -73,11 +73,11 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     x_bar = y_bar.copy()
     for i in range(p - 1):
         # numerics.py:354: x[i] = d[i] - c[i] * x[i + 1]
-        row_bar = x_bar[i]
+        x_bar_i = x_bar[i]
         x_bar[i] = 0.0
-        x_bar[i + 1] -= c[i] * row_bar
-        c_bar[i] -= row_bar * x[i + 1]
-        d_bar[i] += row_bar
+        x_bar[i + 1] -= c[i] * x_bar_i
+        c_bar[i] -= x_bar_i * x[i + 1]
+        d_bar[i] += x_bar_i
     # numerics.py:352: x[-1] = d[-1]
     d_bar[-1] += x_bar[-1]
     # numerics.py:346: for i in range(1, n):
@@ -91,9 +91,9 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         element = lower[i - 1]
         m = diagonal[i] - element * element_1
         # numerics.py:350: d[i] = (b[i] - lower[i - 1] * d[i - 1]) / m
-        row_bar = d_bar[i]
+        d_bar_i = d_bar[i]
         d_bar[i] = 0.0
-        ratio_bar = row_bar / m
+        ratio_bar = d_bar_i / m
         negated_bar = -element
         d_bar[i - 1] += negated_bar * ratio_bar
         b_bar[i] += ratio_bar
@@ -102,9 +102,9 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
         m_bar = -(b[i] - element * element_2) / m * ratio_bar
         if i < p - 1:
             # numerics.py:349: c[i] = upper[i] / m
-            row_bar = c_bar[i]
+            c_bar_i = c_bar[i]
             c_bar[i] = 0.0
-            ratio_bar_1 = row_bar / m
+            ratio_bar_1 = c_bar_i / m
             m_bar -= upper[i] / m * ratio_bar_1
             upper_bar[i] += ratio_bar_1
         # numerics.py:347: m = diagonal[i] - lower[i - 1] * c[i - 1]
@@ -122,4 +122,4 @@ def thomas_vjp(lower, diagonal, upper, b, y_bar):
     return x, (lower_bar, diagonal_bar, upper_bar, b_bar)
 
 
-# s2s digest: 9a6f86ef00712f9c
+# s2s digest: 8a5eeac3abc88379

@@ -32,12 +32,12 @@ def advection_value_and_grad(u, velocity: float):
     # physics.py:104: if velocity > 0:
     above = velocity > 0.0
     # physics.py:103: for _ in range(5):
-    converted_above = np.int32(above)
+    indicator = np.int32(above)
     u_steps = np.empty((5, *u.shape))
     for i in range(5):
         u_steps[i] = u
         # physics.py:104: if velocity > 0:
-        if converted_above:
+        if indicator:
             # physics.py:105: u = u - velocity * (u - np.roll(u, 1))
             u = u - velocity * (u - np.concatenate([u[-1:], u[:-1]]))
         else:
@@ -49,11 +49,11 @@ def advection_value_and_grad(u, velocity: float):
     # Backward, from the return value to the arguments.
     # physics.py:103: for _ in range(5):
     u_bar = 2.0 * u
-    converted_above = np.int32(above)
+    indicator = np.int32(above)
     velocity_bar = 0.0
     for u in reversed(u_steps):
         # physics.py:104: if velocity > 0:
-        if converted_above:
+        if indicator:
             # physics.py:105: u = u - velocity * (u - np.roll(u, 1))
             product_bar = -velocity * u_bar
             negated_bar = -product_bar
@@ -74,4 +74,4 @@ def advection_value_and_grad(u, velocity: float):
     return value, (u_bar, velocity_bar)
 
 
-# s2s digest: df8121e1357174f2
+# s2s digest: 48b9693f319ad751

@@ -42,13 +42,13 @@ def leapfrog_value_and_grad(q, p, mass):
         p = p - 0.025 * q**3
         q_steps[i + 1] = q
     # physics.py:55: return np.sum(p**2 / (2 * mass)) + np.sum(q**4) / 4
-    product = 2.0 * mass
-    ratio = p**2 / product
+    twice_mass = 2.0 * mass
+    ratio = p**2 / twice_mass
     value = np.sum(ratio) + np.sum(q**4) / 4.0
 
     # Backward, from the return value to the arguments.
     # physics.py:55: return np.sum(p**2 / (2 * mass)) + np.sum(q**4) / 4
-    ratio_bar = 1.0 / product
+    ratio_bar = 1.0 / twice_mass
     # physics.py:51: for _ in range(40):
     mass_bar = -2.0 * ratio * ratio_bar
     p_bar = 2.0 * p * ratio_bar
@@ -69,4 +69,4 @@ def leapfrog_value_and_grad(q, p, mass):
     return value, (q_bar, p_bar, mass_bar)
 
 
-# s2s digest: ade3cc86f558c2b3
+# s2s digest: 3c8a5025cc3221d8

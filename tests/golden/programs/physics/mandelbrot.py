@@ -23,7 +23,8 @@ def mandelbrot_value_and_grad(re: float, im: float):
         (re_bar, im_bar): float64[], float64[]
     """
     # physics.py:206: for n in range(20):
-    return_1 = False
+    returned = False
+    value = 0.0
     x = 0.0
     y = 0.0
     value = 0.0
@@ -34,8 +35,8 @@ def mandelbrot_value_and_grad(re: float, im: float):
         x_1 = x * x - y * y + re
         y = 2.0 * x * y + im
         # physics.py:208: if x * x + y * y > 16.0:
-        return_1 = x_1 * x_1 + y * y > 16.0
-        if return_1:
+        returned = x_1 * x_1 + y * y > 16.0
+        if returned:
             # physics.py:209: return n + 1.0 / np.log(x * x + y * y)
             value = n + 1.0 / np.log(x_1 * x_1 + y * y)
         else:
@@ -43,17 +44,17 @@ def mandelbrot_value_and_grad(re: float, im: float):
         x_steps.append(x_1)
         y_steps.append(y)
         x = x_1
-        if return_1:
+        if returned:
             break
-    if not return_1:
+    if not returned:
         # physics.py:210: return 20.0 * re * im
         product = 20.0 * re
         value = product * im
 
     # Backward, from the return value to the arguments.
     # physics.py:206: for n in range(20):
-    if return_1:
-        value_bar = 1.0
+    if returned:
+        chosen_bar = 1.0
         re_bar = 0.0
         im_bar = 0.0
     else:
@@ -73,11 +74,11 @@ def mandelbrot_value_and_grad(re: float, im: float):
         # physics.py:208: if x * x + y * y > 16.0:
         if x_1 * x_1 + y_1 * y_1 > 16.0:
             # physics.py:209: return n + 1.0 / np.log(x * x + y * y)
-            sum_1 = x_1 * x_1 + y_1 * y_1
-            log = np.log(sum_1)
-            converted_bar = -2.0 * value_bar / log / log / sum_1
-            x_bar += converted_bar * x_1
-            y_bar += converted_bar * y_1
+            summed = x_1 * x_1 + y_1 * y_1
+            log = np.log(summed)
+            ratio_bar = -2.0 * value_bar / log / log / summed
+            x_bar += ratio_bar * x_1
+            y_bar += ratio_bar * y_1
         re_bar += x_bar
         im_bar += y_bar
         # physics.py:207: x, y = x * x - y * y + re, 2 * x * y + im
@@ -88,4 +89,4 @@ def mandelbrot_value_and_grad(re: float, im: float):
     return value, (re_bar, im_bar)
 
 
-# s2s digest: a6d36aae97000ab4
+# s2s digest: 288df344fd50ed9b

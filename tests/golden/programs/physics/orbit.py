@@ -60,9 +60,9 @@ def orbit_value_and_grad(position, velocity):
         # physics.py:137: position = position + dt * velocity
         velocity_bar += 0.02 * position_bar
         # physics.py:136: velocity = velocity - dt * position / r**3
-        power_r = r**3
-        ratio_bar = -velocity_bar / power_r
-        product_bar = (0.02 * position_1 / power_r) @ ratio_bar
+        r_cubed = r**3
+        ratio_bar = -velocity_bar / r_cubed
+        product_bar = (0.02 * position_1 / r_cubed) @ ratio_bar
         position_bar += 0.02 * ratio_bar
         # physics.py:134: if r < closest:
         r_bar = -3.0 * r**2 * product_bar
@@ -77,4 +77,4 @@ def orbit_value_and_grad(position, velocity):
     return closest_1, (position_bar, velocity_bar)
 
 
-# s2s digest: 7bc05cc5b76ebda5
+# s2s digest: 07d1740bc013a0e3

@@ -28,7 +28,7 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     vx = speed * cos
     vy = speed * sin
     # physics.py:19: vx_new = vx - dt * drag * v * vx
-    product = 0.05 * drag
+    scaled_drag = 0.05 * drag
     # physics.py:17: while True:
     x = 0.0
     y = 0.0
@@ -45,7 +45,7 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         # physics.py:18: v = np.sqrt(vx * vx + vy * vy)
         v = np.sqrt(vx * vx + vy * vy)
         # physics.py:19: vx_new = vx - dt * drag * v * vx
-        vx_new = vx - product * v * vx
+        vx_new = vx - scaled_drag * v * vx
         # physics.py:20: vy_new = vy - dt * (G + drag * v * vy)
         vy_new = vy - 0.05 * (9.81 + drag * v * vy)
         # physics.py:21: x_new = x + dt * vx_new
@@ -79,8 +79,8 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         # physics.py:18: v = np.sqrt(vx * vx + vy * vy)
         v = np.sqrt(vx * vx + vy * vy)
         # physics.py:19: vx_new = vx - dt * drag * v * vx
-        product_1 = product * v
-        vx_new = vx - product_1 * vx
+        product = scaled_drag * v
+        vx_new = vx - product * vx
         # physics.py:20: vy_new = vy - dt * (G + drag * v * vy)
         drag_v = drag * v
         vy_new = vy - 0.05 * (9.81 + drag_v * vy)
@@ -91,13 +91,13 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         # physics.py:23: if y_new < 0.0:
         if y_new < 0.0:
             # physics.py:24: fraction = y / (y - y_new)
-            difference = y - y_new
-            fraction = y / difference
+            y_minus_y_new = y - y_new
+            fraction = y / y_minus_y_new
             # physics.py:25: return x + fraction * (x_new - x)
             x_new_bar = fraction * value_bar
             x_bar += value_bar - x_new_bar
             # physics.py:24: fraction = y / (y - y_new)
-            ratio_bar = value_bar * (x_new - x) / difference
+            ratio_bar = value_bar * (x_new - x) / y_minus_y_new
             product_bar = -fraction * ratio_bar
             y_new_bar = -product_bar
             y_bar += ratio_bar + product_bar
@@ -123,9 +123,9 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         vy_bar += vy_new_bar + drag_v * product_bar
         product_bar = product_bar * vy
         # physics.py:19: vx_new = vx - dt * drag * v * vx
-        vx_bar += vx_new_bar - product_1 * vx_new_bar
+        vx_bar += vx_new_bar - product * vx_new_bar
         product_bar_1 = -vx_new_bar * vx
-        v_bar = drag * product_bar + product * product_bar_1
+        v_bar = drag * product_bar + scaled_drag * product_bar_1
         drag_bar_1 = product_bar * v
         drag_bar += drag_bar_1 + 0.05 * product_bar_1 * v
         # physics.py:18: v = np.sqrt(vx * vx + vy * vy)
@@ -140,4 +140,4 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     return value, (speed_bar, angle_bar, drag_bar)
 
 
-# s2s digest: d3f03ade76ea016b
+# s2s digest: a3765fbda0e4a018

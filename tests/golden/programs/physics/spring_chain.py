@@ -53,9 +53,9 @@ def spring_chain_vjp(x, stiffness, y_bar):
         # physics.py:176: stretch = x[i + 1] - x[i] - 1.0
         stretch = x[i + 1] - x[i] - 1.0
         # physics.py:180: force[i + 1] -= k * stretch
-        row_bar = y_bar[i + 1]
+        element_bar = y_bar[i + 1]
         # physics.py:179: force[i] += k * stretch
-        difference_bar = y_bar[i] - row_bar
+        difference_bar = y_bar[i] - element_bar
         stretch_bar = k_steps[i] * difference_bar
         # physics.py:177: if stretch < 0.0:
         k_bar = difference_bar * stretch
@@ -70,4 +70,4 @@ def spring_chain_vjp(x, stiffness, y_bar):
     return force, (x_bar, stiffness_bar)
 
 
-# s2s digest: 8b5bb7ec18ba04df
+# s2s digest: e2813f100ec402fb

@@ -29,7 +29,7 @@ def wave_vjp(u, c: float, y_bar):
     # physics.py:89: previous = u.copy()
     previous = u.copy()
     # physics.py:92: following[1:-1] = 2 * u[1:-1] - previous[1:-1] + c**2 * (u[2:] - 2 * u[1:-1] + u[:-2])
-    power_c = c**2
+    c_squared = c**2
     # physics.py:90: for _ in range(10):
     u_steps = np.empty((10, *previous.shape))
     for i in range(10):
@@ -39,7 +39,7 @@ def wave_vjp(u, c: float, y_bar):
         # physics.py:92: following[1:-1] = 2 * u[1:-1] - previous[1:-1] + c**2 * (u[2:] - 2 * u[1:-1] + u[:-2])
         product = 2.0 * u[1:-1]
         following[1:-1] = (
-            product - previous[1:-1] + power_c * (u[2:] - product + u[:-2])
+            product - previous[1:-1] + c_squared * (u[2:] - product + u[:-2])
         )
         previous = u
         u = following
@@ -52,7 +52,7 @@ def wave_vjp(u, c: float, y_bar):
     u_bar = y_bar.copy()
     for u_1 in reversed(u_steps):
         # physics.py:92: following[1:-1] = 2 * u[1:-1] - previous[1:-1] + c**2 * (u[2:] - 2 * u[1:-1] + u[:-2])
-        product_bar = power_c * u_bar[1:-1]
+        product_bar = c_squared * u_bar[1:-1]
         product_bar_1 = u_bar[1:-1] @ (u_1[2:] - 2.0 * u_1[1:-1] + u_1[:-2])
         c_bar += product_1 * product_bar_1
         previous_bar_1 = np.zeros(previous.shape)
@@ -69,4 +69,4 @@ def wave_vjp(u, c: float, y_bar):
     return u, (u_bar, c_bar)
 
 
-# s2s digest: e00a1bf430ad3134
+# s2s digest: 5fadb19b4027c4dc

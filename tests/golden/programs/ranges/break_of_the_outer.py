@@ -22,30 +22,30 @@ def break_of_the_outer_value_and_grad(a):
     n, m = a.shape
 
     # ranges.py:146: for row in a:
-    break_1 = False
+    done = False
     total = 0.0
     steps_steps = []
-    break_1_steps = []
+    done_steps = []
     for i in range(n):
         row = a[i]
         # ranges.py:147: for value in row:
         steps = 0
-        break_1 = False
+        done = False
         for j in range(m):
             steps += 1
             value = row[j]
             # ranges.py:148: total += value**2
             total += value**2
             # ranges.py:149: if total > 1.0:
-            break_1 = total > 1.0
-            if break_1:
+            done = total > 1.0
+            if done:
                 break
-        if not break_1:
+        if not done:
             # ranges.py:152: total += 0.1 * row[0]
             total += 0.1 * row[0]
         steps_steps.append(steps)
-        break_1_steps.append(break_1)
-        if break_1:
+        done_steps.append(done)
+        if done:
             break
 
     # Backward, from the return value to the arguments.
@@ -55,7 +55,7 @@ def break_of_the_outer_value_and_grad(a):
         row = a[i]
         steps_1 = steps_steps[i]
         # ranges.py:147: for value in row:
-        if break_1_steps[i]:
+        if done_steps[i]:
             row_bar = np.zeros(row.shape)
         else:
             # ranges.py:152: total += 0.1 * row[0]
@@ -71,4 +71,4 @@ def break_of_the_outer_value_and_grad(a):
     return total, a_bar
 
 
-# s2s digest: d46f7a40170255cd
+# s2s digest: fbf334bb1624918f

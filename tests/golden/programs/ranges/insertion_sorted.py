@@ -65,22 +65,22 @@ def insertion_sorted_value_and_grad(xs):
                 break
             # ranges.py:318: ys[j - 1], ys[j] = ys[j], ys[j - 1]
             j_1 = j - 1
-            ys_1_j_1 = ys_1[j_1]
+            ys_j_1 = ys_1[j_1]
             ys_1[j_1] = ys_1[j]
-            ys_1[j] = ys_1_j_1
+            ys_1[j] = ys_j_1
             j_steps.append(j_1)
             j = j_1
         for j in reversed(range(len(j_steps) - 1)):
             j_1 = j_steps[j]
             j_2 = j_steps[j + 1]
             # ranges.py:318: ys[j - 1], ys[j] = ys[j], ys[j - 1]
-            row_bar = ys_bar[j_1]
+            ys_bar_j_1 = ys_bar[j_1]
             ys_bar[j_1] = 0.0
-            row_bar_1 = ys_bar[j_2]
-            ys_bar[j_2] = row_bar
-            ys_bar[j_1] += row_bar_1
+            ys_bar_j_2 = ys_bar[j_2]
+            ys_bar[j_2] = ys_bar_j_1
+            ys_bar[j_1] += ys_bar_j_2
 
     return value, ys_bar
 
 
-# s2s digest: 6e0e878e02da8c5e
+# s2s digest: 0cd0260f8725b62c

@@ -26,7 +26,8 @@ def return_from_inside_value_and_grad(a, limit: float):
         raise ValueError("expected a: f64[n, m], limit: float")
 
     # ranges.py:164: for row in a:
-    return_1 = False
+    returned = False
+    value = 0.0
     total = 0.0
     value = 0.0
     total_steps = []
@@ -34,29 +35,29 @@ def return_from_inside_value_and_grad(a, limit: float):
         total_steps.append(total)
         row = a[i]
         # ranges.py:165: for value in row:
-        return_1 = False
+        returned = False
         value = 0.0
         for j in range(m):
             value = row[j]
             # ranges.py:166: total += value
             total += value
             # ranges.py:167: if total > limit:
-            return_1 = total > limit
-            if return_1:
+            returned = total > limit
+            if returned:
                 # ranges.py:168: return total * value
                 value = total * value
                 break
             value = 0.0
-        if return_1:
+        if returned:
             break
-    if not return_1:
+    if not returned:
         # ranges.py:169: return -total
         value = -total
 
     # Backward, from the return value to the arguments.
     # ranges.py:164: for row in a:
-    if return_1:
-        value_bar = 1.0
+    if returned:
+        chosen_bar = 1.0
         total_bar = 0.0
     else:
         value_bar = 0.0
@@ -99,4 +100,4 @@ def return_from_inside_value_and_grad(a, limit: float):
     return value, (a_bar, 0.0)
 
 
-# s2s digest: a08eb96de2709f42
+# s2s digest: bd3fa78130dea57f

@@ -34,13 +34,13 @@ def roughness_value_and_grad(x):
     x_bar = np.zeros(n)
     for k in reversed(range(1, n - 1)):
         # ranges.py:291: total += (x[k + 1] - 2 * x[k] + x[k - 1]) ** 2
-        sum_1 = x[k + 1] - 2.0 * x[k] + x[k - 1]
-        product_bar = 2.0 * sum_1
+        summed = x[k + 1] - 2.0 * x[k] + x[k - 1]
+        product_bar = 2.0 * summed
         x_bar[k - 1] += product_bar
-        x_bar[k] -= 4.0 * sum_1
+        x_bar[k] -= 4.0 * summed
         x_bar[k + 1] += product_bar
 
     return total, x_bar
 
 
-# s2s digest: b0dee3cac14fe977
+# s2s digest: b0de00da14c6b899

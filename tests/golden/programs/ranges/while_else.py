@@ -19,7 +19,7 @@ def while_else_value_and_grad(x: float) -> tuple[float, float]:
         (x, x_bar): floats
     """
     # ranges.py:178: while n < 10:
-    break_1 = False
+    done = False
     n = 0
     steps = 0
     while n < 10:
@@ -27,18 +27,18 @@ def while_else_value_and_grad(x: float) -> tuple[float, float]:
         # ranges.py:179: x = x * 1.2 + 0.1
         x = x * 1.2 + 0.1
         # ranges.py:180: if x > 20.0:
-        break_1 = x > 20.0
-        if break_1:
+        done = x > 20.0
+        if done:
             break
         # ranges.py:182: n += 1
         n += 1
-    if not break_1:
+    if not done:
         # ranges.py:184: x = 2.0 * x
         x = 2.0 * x
 
     # Backward, from the return value to the arguments.
     # ranges.py:178: while n < 10:
-    x_bar = 1.0 if break_1 else 2.0
+    x_bar = 1.0 if done else 2.0
     for _ in range(steps):
         # ranges.py:179: x = x * 1.2 + 0.1
         x_bar = 1.2 * x_bar
@@ -46,4 +46,4 @@ def while_else_value_and_grad(x: float) -> tuple[float, float]:
     return x, x_bar
 
 
-# s2s digest: d8b21bebd5dc025e
+# s2s digest: 574118fe2f3cb990

@@ -30,15 +30,15 @@ def zipped_reversed_value_and_grad(xs):
     # Backward, from the return value to the arguments.
     # ranges.py:101: for a, b in zip(xs, reversed(xs)):
     xs_bar = np.empty(n)
-    power_a_steps = np.empty(n)
+    a_squared_steps = np.empty(n)
     for i in reversed(range(n)):
         a = xs[i]
         # ranges.py:102: total += a**2 * b
         xs_bar[i] = 2.0 * a * xs[::-1][i]
-        power_a_steps[i] = a**2
-    xs_bar += power_a_steps[::-1]
+        a_squared_steps[i] = a**2
+    xs_bar += a_squared_steps[::-1]
 
     return total, xs_bar
 
 
-# s2s digest: d27753b342d06e14
+# s2s digest: 3d39bd1e24f011ad

@@ -46,11 +46,11 @@ def branches_value_and_grad(x, a):
     y_bar = 2.0 * y_1
     if above:
         # updates.py:251: y[1] = x[0] * y[2]
-        squeezed_bar = y_bar[1]
+        y_bar_1 = y_bar[1]
         y_bar[1] = 0.0
-        y_bar[2] += x[0] * squeezed_bar
+        y_bar[2] += x[0] * y_bar_1
         x_bar = y_bar.copy()
-        x_bar[0] += squeezed_bar * y[2]
+        x_bar[0] += y_bar_1 * y[2]
     else:
         # updates.py:253: y *= 2.0
         x_bar = 2.0 * y_bar
@@ -59,4 +59,4 @@ def branches_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: fd85ee25bb4670a2
+# s2s digest: 3db1c2eaa33eb445

@@ -52,11 +52,11 @@ def branches_in_a_loop_value_and_grad(x, a):
         element = element_steps[i]
         if above_steps[i]:
             # updates.py:266: y[i] *= y[i]
-            row_bar = y_bar[i]
-            y_bar[i] = 2.0 * row_bar * element
+            y_bar_i = y_bar[i]
+            y_bar[i] = 2.0 * y_bar_i * element
     a_bar = np.zeros(a.shape)
 
     return value, (y_bar, a_bar)
 
 
-# s2s digest: 468b6cf2b20f1439
+# s2s digest: 1064d8411d32273e

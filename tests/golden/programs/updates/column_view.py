@@ -47,11 +47,11 @@ def column_view_value_and_grad(x, a):
     # Backward, from the return value to the arguments.
     # updates.py:142: flat[5] = column[0]
     product_bar = 2.0 * flat
-    squeezed_bar = product_bar[5]
+    element_bar = product_bar[5]
     flat_bar = product_bar
     flat_bar[5] = 0.0
     padded_bar = np.zeros((1, 3))
-    padded_bar[:, :1] = squeezed_bar
+    padded_bar[:, :1] = element_bar
     # updates.py:141: flat = b.reshape(-1)
     b_bar = flat_bar.reshape(3, -1)
     # updates.py:140: column += x[:3] * b[:, 0]
@@ -64,4 +64,4 @@ def column_view_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 7aa12600b2911ac5
+# s2s digest: e2f4d37de425013b

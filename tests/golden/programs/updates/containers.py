@@ -29,13 +29,13 @@ def containers_value_and_grad(x, a):
     updated = np.zeros(4)
     updated[1:] = x[:3] ** 2
     # updates.py:239: parts["y"] += parts["z"]
-    sum_1 = x + updated
+    summed = x + updated
     # updates.py:240: return np.sum(parts["y"] * x)
-    value = np.sum(sum_1 * x)
+    value = np.sum(summed * x)
 
     # Backward, from the return value to the arguments.
     # updates.py:239: parts["y"] += parts["z"]
-    x_bar = sum_1 + x
+    x_bar = summed + x
     # updates.py:238: parts["z"][1:] = parts["y"][:-1] ** 2
     x_bar[:3] += 2.0 * x[:3] * x[1:]
     a_bar = np.zeros(a.shape)
@@ -43,4 +43,4 @@ def containers_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: c4a74468424578ad
+# s2s digest: ea2788355bca2432

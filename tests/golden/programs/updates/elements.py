@@ -34,9 +34,9 @@ def elements_value_and_grad(x, a):
     # updates.py:16: y[-1] += a[0, 1]
     y[-1] += a[0, 1]
     # updates.py:17: y[1] *= y[2]
-    squeezed = y[1]
-    squeezed_1 = y[2]
-    y[1] = squeezed * squeezed_1
+    y_1 = y[1]
+    y_2 = y[2]
+    y[1] = y_1 * y_2
     # updates.py:18: return np.sum(y**2)
     value = np.sum(y**2)
 
@@ -44,23 +44,23 @@ def elements_value_and_grad(x, a):
     # updates.py:18: return np.sum(y**2)
     y_bar = 2.0 * y
     # updates.py:17: y[1] *= y[2]
-    squeezed_bar = y_bar[1]
+    y_bar_1 = y_bar[1]
     y_bar[1] = 0.0
-    y_bar[2] += squeezed * squeezed_bar
-    y_bar[1] += squeezed_bar * squeezed_1
+    y_bar[2] += y_1 * y_bar_1
+    y_bar[1] += y_bar_1 * y_2
     # updates.py:16: y[-1] += a[0, 1]
     a_bar = np.zeros(a.shape)
     a_bar[0, 1] = y_bar[-1]
     # updates.py:15: y[0] = x[1] * x[2]
-    squeezed_bar = y_bar[0]
+    y_bar_0 = y_bar[0]
     y_bar[0] = 0.0
     x_bar = np.zeros(x.shape)
-    x_bar[2] = x[1] * squeezed_bar
-    x_bar[1] += squeezed_bar * x[2]
+    x_bar[2] = x[1] * y_bar_0
+    x_bar[1] += y_bar_0 * x[2]
     # updates.py:14: y = x.copy()
     x_bar += y_bar
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: cb5d81982a2abdcf
+# s2s digest: 729ef9482f23a9bc

@@ -57,28 +57,28 @@ def elimination_value_and_grad(x, a):
     for k in reversed(range(3)):
         # updates.py:278: for i in range(k + 1, 3):
         b = b_steps[k].copy()
-        element_steps = []
+        b_k_k_steps = []
         b_k_steps = []
         factor_steps = []
         for i in range(k + 1, 3):
             # updates.py:279: factor = b[i, k] / b[k, k]
-            element = b[k, k]
-            factor = b[i, k] / element
+            b_k_k = b[k, k]
+            factor = b[i, k] / b_k_k
             # updates.py:280: b[i] -= factor * b[k]
             b_k = b[k].copy()
             b[i] -= factor * b_k
-            element_steps.append(element)
+            b_k_k_steps.append(b_k_k)
             b_k_steps.append(b_k)
             factor_steps.append(factor)
-        for j in reversed(range(len(element_steps))):
+        for j in reversed(range(len(b_k_k_steps))):
             i = j + (k + 1)
             # updates.py:280: b[i] -= factor * b[k]
-            row_bar = b_bar[i]
-            product_bar = row_bar @ b_k_steps[j]
+            b_bar_i = b_bar[i]
+            product_bar = b_bar_i @ b_k_steps[j]
             negated_bar = -factor_steps[j]
-            b_bar[k] += negated_bar * row_bar
+            b_bar[k] += negated_bar * b_bar_i
             # updates.py:279: factor = b[i, k] / b[k, k]
-            ratio_bar = -product_bar / element_steps[j]
+            ratio_bar = -product_bar / b_k_k_steps[j]
             b_bar[k, k] += negated_bar * ratio_bar
             b_bar[i, k] += ratio_bar
     # updates.py:276: b = a[:, :3] @ a[:, :3].T + 4.0 * np.eye(3)
@@ -88,4 +88,4 @@ def elimination_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 19c99b467e4c3f0f
+# s2s digest: 65e9e8b3c05e4855

@@ -45,12 +45,12 @@ def filled_by_a_loop_value_and_grad(x, a):
     a_bar = np.zeros((m, k))
     for i in reversed(range(4)):
         # updates.py:66: out[i] = x[i] ** 2 + a[1, i]
-        row_bar = out_bar[i]
+        out_bar_i = out_bar[i]
         out_bar[i] = 0.0
-        a_bar[1, i] += row_bar
-        x_bar[i] += 2.0 * x[i] * row_bar
+        a_bar[1, i] += out_bar_i
+        x_bar[i] += 2.0 * x[i] * out_bar_i
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: d8de0da468b1005f
+# s2s digest: 95050591924a3b04

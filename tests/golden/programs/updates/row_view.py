@@ -45,14 +45,14 @@ def row_view_value_and_grad(x, a):
     # updates.py:115: row[1:3] -= row[0] * 0.5
     b_bar[1, 0] -= 0.5 * np.sum(b_bar[1:2, 1:3], axis=1)[0]
     # updates.py:114: row *= x
-    squeezed_bar = b_bar[1].copy()
-    x_bar = row * squeezed_bar
+    b_bar_1 = b_bar[1].copy()
+    x_bar = row * b_bar_1
     b_bar[1:2] = 0.0
     # updates.py:113: row = b[1]
-    row_bar = squeezed_bar * x
+    row_bar = b_bar_1 * x
     b_bar[1] += row_bar
 
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 6965de9a285e6e85
+# s2s digest: 3554567d238d1c62

@@ -31,37 +31,37 @@ def rows_in_place_value_and_grad(x, a):
     b = a.copy()
     # updates.py:126: for row in b:
     converted = float(n)
-    squeezed_steps = np.empty(m)
+    row_1_steps = np.empty(m)
     for i in range(m):
         row = b[i]
         # updates.py:127: row -= np.mean(row)
         b[i] -= np.sum(row) / converted
         row = b[i]
         # updates.py:128: row[0] = x[0] * row[1]
-        squeezed = row[1]
-        b[i, 0] = x[0] * squeezed
-        squeezed_steps[i] = squeezed
+        row_1 = row[1]
+        b[i, 0] = x[0] * row_1
+        row_1_steps[i] = row_1
     # updates.py:129: return np.sum(b**2 * x)
-    power_b = b**2
-    value = np.sum(power_b * x)
+    b_squared = b**2
+    value = np.sum(b_squared * x)
 
     # Backward, from the return value to the arguments.
     # updates.py:129: return np.sum(b**2 * x)
-    x_bar = power_b.sum(axis=0)
+    x_bar = b_squared.sum(axis=0)
     # updates.py:126: for row in b:
     b_bar = 2.0 * x * b
     converted = float(n)
     for i in reversed(range(m)):
         # updates.py:128: row[0] = x[0] * row[1]
-        row_bar = b_bar[i]
-        row_bar_1 = row_bar.copy()
-        row_bar_1[0] = 0.0
-        squeezed_bar = row_bar[0]
+        b_bar_i = b_bar[i]
+        row_bar = b_bar_i.copy()
+        row_bar[0] = 0.0
+        element_bar = b_bar_i[0]
         b_bar[i] = 0.0
-        row_bar_1[1] += x[0] * squeezed_bar
-        x_bar[0] += squeezed_bar * squeezed_steps[i]
+        row_bar[1] += x[0] * element_bar
+        x_bar[0] += element_bar * row_1_steps[i]
         # updates.py:127: row -= np.mean(row)
-        b_bar[i] += row_bar_1
+        b_bar[i] += row_bar
         total_bar = np.sum(b_bar[i])
         # updates.py:126: for row in b:
         b_bar[i] -= total_bar / converted
@@ -69,4 +69,4 @@ def rows_in_place_value_and_grad(x, a):
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 786d25217dc4256c
+# s2s digest: 8ed8e8b6205ee457

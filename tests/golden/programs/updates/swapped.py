@@ -35,23 +35,23 @@ def swapped_value_and_grad(x, a):
     # updates.py:53: b[[0, 1]] = b[[1, 0]]
     b[CONSTANT_1] = b[CONSTANT]
     # updates.py:54: b[0, 0], b[1, 1] = b[1, 1], b[0, 0]
-    squeezed = b[0, 0]
+    b_0_0 = b[0, 0]
     b[0, 0] = b[1, 1]
-    b[1, 1] = squeezed
+    b[1, 1] = b_0_0
     # updates.py:55: return np.sum(b * b * x)
-    product = b * b
-    value = np.sum(product * x)
+    b_squared = b * b
+    value = np.sum(b_squared * x)
 
     # Backward, from the return value to the arguments.
     # updates.py:55: return np.sum(b * b * x)
-    x_bar = product.sum(axis=0)
+    x_bar = b_squared.sum(axis=0)
     b_bar = 2.0 * x * b
     # updates.py:54: b[0, 0], b[1, 1] = b[1, 1], b[0, 0]
-    squeezed_bar = b_bar[1, 1]
+    b_bar_1_1 = b_bar[1, 1]
     b_bar[1, 1] = 0.0
-    squeezed_bar_1 = b_bar[0, 0]
-    b_bar[0, 0] = squeezed_bar
-    b_bar[1, 1] += squeezed_bar_1
+    b_bar_0_0 = b_bar[0, 0]
+    b_bar[0, 0] = b_bar_1_1
+    b_bar[1, 1] += b_bar_0_0
     # updates.py:53: b[[0, 1]] = b[[1, 0]]
     row_bar = b_bar[CONSTANT_1]
     b_bar[CONSTANT_1] = 0.0
@@ -64,4 +64,4 @@ def swapped_value_and_grad(x, a):
     return value, (x_bar, b_bar)
 
 
-# s2s digest: d7cc1109ab564bb0
+# s2s digest: b3bd772dac9ca186

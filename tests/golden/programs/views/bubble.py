@@ -63,13 +63,13 @@ def bubble_value_and_grad(x):
             # views.py:281: if y[j] > y[j + 1]:
             if above_steps[j]:
                 # views.py:282: y[j], y[j + 1] = y[j + 1], y[j]
-                row_bar = y_bar[j + 1]
+                element_bar = y_bar[j + 1]
                 y_bar[j + 1] = 0.0
-                row_bar_1 = y_bar[j]
-                y_bar[j] = row_bar
-                y_bar[j + 1] += row_bar_1
+                y_bar_j = y_bar[j]
+                y_bar[j] = element_bar
+                y_bar[j + 1] += y_bar_j
 
     return value, y_bar
 
 
-# s2s digest: eb7fe60f6124d41e
+# s2s digest: 437bab0794fa4933

@@ -47,11 +47,11 @@ def diagonal_value_and_grad(a):
     b_bar[indices, indices] = 0.0
     b_bar[0] += row_bar
     # views.py:71: b[0, 0] = b[1, 0] * 2.0
-    squeezed_bar = b_bar[0, 0]
+    b_bar_0_0 = b_bar[0, 0]
     b_bar[0, 0] = 0.0
-    b_bar[1, 0] += 2.0 * squeezed_bar
+    b_bar[1, 0] += 2.0 * b_bar_0_0
 
     return value, b_bar
 
 
-# s2s digest: 653b0604b23e67b8
+# s2s digest: f3ba2b97ebc45e6f

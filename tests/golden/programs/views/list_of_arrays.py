@@ -29,18 +29,18 @@ def list_of_arrays_value_and_grad(x):
     x_1 = x.copy()
     x_1[0] = 5.0 * x[1]
     # views.py:230: rows[2] += 1.0
-    sum_1 = x_1 + 1.0
+    summed = x_1 + 1.0
     # views.py:231: return np.sum(rows[0] * rows[1])
-    value = np.sum(sum_1 * x)
+    value = np.sum(summed * x)
 
     # Backward, from the return value to the arguments.
     # views.py:228: rows[0][0] = 5.0 * x[1]
     x_1 = x.copy()
     x_1[0] = 0.0
-    x_bar = sum_1 + x_1
+    x_bar = summed + x_1
     x_bar[1] += 5.0 * x[0]
 
     return value, x_bar
 
 
-# s2s digest: 168bd42d85c9b9a0
+# s2s digest: 6893ccad09caa633

@@ -41,14 +41,14 @@ def pivoting_value_and_grad(a, b):
         # views.py:107: b[[0, 1]] = b[[1, 0]]
         b[CONSTANT_1] = b[CONSTANT]
     # views.py:108: factor = a[1, 0] / a[0, 0]
-    squeezed = a[0, 0]
-    factor = a[1, 0] / squeezed
+    a_0_0 = a[0, 0]
+    factor = a[1, 0] / a_0_0
     # views.py:109: a[1] -= factor * a[0]
-    squeezed_1 = a[0].copy()
-    a[1] -= factor * squeezed_1
+    a_0 = a[0].copy()
+    a[1] -= factor * a_0
     # views.py:110: b[1] -= factor * b[0]
-    squeezed_2 = b[0]
-    b[1] -= factor * squeezed_2
+    b_0 = b[0]
+    b[1] -= factor * b_0
     # views.py:111: y = b[1] / a[1, 1]
     y = b[1] / a[1, 1]
     # views.py:112: return (b[0] - a[0, 1] * y) / a[0, 0] + y
@@ -73,11 +73,11 @@ def pivoting_value_and_grad(a, b):
     b_bar_1 = b_bar.copy()
     b_bar_1[0] += negated_bar * b_bar[1]
     # views.py:109: a[1] -= factor * a[0]
-    product_bar = a_bar[1] @ squeezed_1
-    factor_bar = -b_bar[1] * squeezed_2 - product_bar
+    product_bar = a_bar[1] @ a_0
+    factor_bar = -b_bar[1] * b_0 - product_bar
     a_bar[:1] += negated_bar * a_bar[1]
     # views.py:108: factor = a[1, 0] / a[0, 0]
-    ratio_bar = factor_bar / squeezed
+    ratio_bar = factor_bar / a_0_0
     a_bar[0, 0] += negated_bar * ratio_bar
     a_bar[1, 0] += ratio_bar
     # views.py:105: if abs(a[1, 0]) > abs(a[0, 0]):
@@ -105,4 +105,4 @@ def pivoting_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 0b551cc7f44831e1
+# s2s digest: 3d4b5b760e999879

@@ -46,24 +46,24 @@ def rows_written_in_a_loop_value_and_grad(a):
     b_bar = 2.0 * b
     for i in reversed(range(1, n)):
         # views.py:296: row[1:] += row[:-1]
-        row_bar = b_bar[i]
-        row_bar_1 = row_bar.copy()
-        row_bar_1[1:] = 0.0
-        part_bar = row_bar[1:].copy()
+        b_bar_i = b_bar[i]
+        row_bar = b_bar_i.copy()
+        row_bar[1:] = 0.0
+        part_bar = b_bar_i[1:].copy()
         b_bar[i] = 0.0
-        row_bar_1[:-1] += part_bar
-        row_bar_1[1:] += part_bar
+        row_bar[:-1] += part_bar
+        row_bar[1:] += part_bar
         # views.py:295: row *= b[i - 1]
-        b_bar[i] += row_bar_1
-        row_bar = b_bar[i].copy()
-        product_bar = row_steps[i - 1] * row_bar
+        b_bar[i] += row_bar
+        b_bar_i = b_bar[i].copy()
+        product_bar = row_steps[i - 1] * b_bar_i
         b_bar[i] = 0.0
         b_bar[i - 1] += product_bar
         # views.py:294: row = b[i]
-        row_bar = row_bar * b[i - 1]
+        row_bar = b_bar_i * b[i - 1]
         b_bar[i] += row_bar
 
     return value, b_bar
 
 
-# s2s digest: d17758cc6b16f057
+# s2s digest: e5418175aaa16ec6

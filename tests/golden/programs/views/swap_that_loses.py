@@ -32,10 +32,10 @@ def swap_that_loses_value_and_grad(x):
     # views.py:94: b = y[1:2]
     b = y[1:2]
     # views.py:95: y[0], y[1] = y[1] ** 2, y[0]
-    squeezed_b = b[0]
-    squeezed_a = a[0]
-    y[0] = squeezed_b**2
-    y[1] = squeezed_a
+    element_b = b[0]
+    element_a = a[0]
+    y[0] = element_b**2
+    y[1] = element_a
     # views.py:96: return a[0] + 2.0 * b[0] + y[2]
     a = y[:1]
     b = y[1:2]
@@ -48,16 +48,16 @@ def swap_that_loses_value_and_grad(x):
     y_bar[1] += 2.0
     y_bar[0] += 1.0
     # views.py:95: y[0], y[1] = y[1] ** 2, y[0]
-    squeezed_bar = y_bar[1]
+    y_bar_1 = y_bar[1]
     y_bar[1] = 0.0
-    squeezed_bar_1 = y_bar[0]
+    y_bar_0 = y_bar[0]
     y_bar[0] = 0.0
     # views.py:94: b = y[1:2]
-    y_bar[1] += 2.0 * squeezed_b * squeezed_bar_1
+    y_bar[1] += 2.0 * element_b * y_bar_0
     # views.py:93: a = y[0:1]
-    y_bar[0] += squeezed_bar
+    y_bar[0] += y_bar_1
 
     return value, y_bar
 
 
-# s2s digest: d444efa0a5db2e4f
+# s2s digest: 1f2f7c93e50270b7

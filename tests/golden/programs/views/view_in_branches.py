@@ -51,18 +51,18 @@ def view_in_branches_value_and_grad(x, s: float):
     # views.py:266: if s > 0.0:
     if above:
         # views.py:267: part[0] = s * y[2]
-        squeezed_bar = y_bar[0]
+        y_bar_0 = y_bar[0]
         y_bar[0] = 0.0
-        s_bar = squeezed_bar * y[2]
-        y_bar[2] += s * squeezed_bar
+        s_bar = y_bar_0 * y[2]
+        y_bar[2] += s * y_bar_0
     else:
         # views.py:269: y[1] *= s
-        squeezed_bar = y_bar[1]
+        y_bar_1 = y_bar[1]
         y_bar[1] = 0.0
-        s_bar = y[1] * squeezed_bar
-        y_bar[1] += squeezed_bar * s
+        s_bar = y[1] * y_bar_1
+        y_bar[1] += y_bar_1 * s
 
     return value, (y_bar, s_bar)
 
 
-# s2s digest: 4d652e5d2835e4d2
+# s2s digest: 7aed69361422e330

@@ -40,9 +40,9 @@ def write_through_a_slice_value_and_grad(x):
     # views.py:15: return np.sum(y**2)
     y_bar = 2.0 * y
     # views.py:14: tail[-1] = y[0]
-    squeezed_bar = y_bar[-1]
+    element_bar = y_bar[-1]
     y_bar[-1] = 0.0
-    y_bar[0] += squeezed_bar
+    y_bar[0] += element_bar
     # views.py:13: tail *= 2.0
     part_bar = y_bar[1:].copy()
     y_bar[1:] = 0.0
@@ -53,4 +53,4 @@ def write_through_a_slice_value_and_grad(x):
     return value, y_bar
 
 
-# s2s digest: 1a3ee0ad809f3d5d
+# s2s digest: eddca20c1c203806
