@@ -36,22 +36,22 @@ def loss_value_and_grad(weights, bias: float, features, labels, penalty: float =
         )
 
     # breast_cancer.py:16: margin = (2.0 * labels - 1.0) * (features @ weights + bias)
-    product = 2.0 * labels
-    margin = (product - 1.0) * (features @ weights + bias)
+    twice_labels = 2.0 * labels
+    margin = (twice_labels - 1.0) * (features @ weights + bias)
     # breast_cancer.py:17: likelihood = np.mean(np.logaddexp(0.0, -margin))
-    negated_margin = -margin
-    logaddexp = np.logaddexp(0.0, negated_margin)
+    minus_margin = -margin
+    logaddexp = np.logaddexp(0.0, minus_margin)
     likelihood = np.mean(logaddexp)
     # breast_cancer.py:18: return likelihood + 0.5 * penalty * (weights @ weights)
     value = likelihood + 0.5 * penalty * (weights @ weights)
 
     # Backward, from the return value to the arguments.
     # breast_cancer.py:16: margin = (2.0 * labels - 1.0) * (features @ weights + bias)
-    ratio_bar = (1.0 - product) * np.exp(negated_margin - logaddexp) / n
+    ratio_bar = (1.0 - twice_labels) * np.exp(minus_margin - logaddexp) / n
     bias_bar = ratio_bar.sum()
     weights_bar = penalty * weights + ratio_bar @ features
 
     return value, (weights_bar, bias_bar)
 
 
-# s2s digest: 1f1ec021bdd2891e
+# s2s digest: 42270d273eb5cd22

@@ -58,15 +58,15 @@ def surprise_value_and_grad(log_length: float, log_size: float, log_noise: float
     misfit = (0.5 * whitened) @ whitened
     # gaussian_process.py:24: volume = np.sum(np.log(np.diag(factor)))
     indices = np.arange(n)
-    rows = factor[indices, indices]
-    volume = np.sum(np.log(rows))
+    elements = factor[indices, indices]
+    volume = np.sum(np.log(elements))
     # gaussian_process.py:25: return misfit + volume + 0.5 * len(x) * np.log(2.0 * np.pi)
     value = misfit + volume + 0.5 * n * 1.8378770664093453
 
     # Backward, from the return value to the arguments.
     # gaussian_process.py:24: volume = np.sum(np.log(np.diag(factor)))
     factor_bar = np.zeros(factor.shape)
-    factor_bar[indices, indices] = 1.0 / rows
+    factor_bar[indices, indices] = 1.0 / elements
     # gaussian_process.py:22: whitened = np.linalg.solve(factor, y)
     factor_bar -= np.outer(np.linalg.solve(factor.T, whitened), whitened)
     # gaussian_process.py:21: factor = np.linalg.cholesky(covariance)
@@ -87,4 +87,4 @@ def surprise_value_and_grad(log_length: float, log_size: float, log_noise: float
     return value, (log_length_bar, log_size_bar, log_noise_bar)
 
 
-# s2s digest: 707a77aa5a4fc5ed
+# s2s digest: 8f73f56da9c6130c

@@ -42,15 +42,15 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
     # kalman.py:19: drift = np.exp(log_drift) * np.array([[dt**3 / 3, dt**2 / 2], [dt**2 / 2, dt]])
     exp = np.exp(log_drift)
     ratio = dt**2 / 2.0
-    stack = np.array([[dt**3 / 3.0, ratio], [ratio, dt]])
-    drift = exp * stack
+    matrix = np.array([[dt**3 / 3.0, ratio], [ratio, dt]])
+    drift = exp * matrix
     # kalman.py:20: noise = np.exp(log_noise)
     noise = np.exp(log_noise)
     # kalman.py:33: start = np.array([positions[0], 0.0]), 10.0 * np.eye(2)
-    stack_1 = np.array([positions[0], 0.0])
+    vector = np.array([positions[0], 0.0])
     identity = np.eye(2)
     # kalman.py:34: _, terms = lax.scan(measure, start, positions)
-    mean = stack_1
+    mean = vector
     covariance = 10.0 * identity
     terms = np.empty(n)
     covariance_steps = np.empty((n, 2, 2))
@@ -117,9 +117,9 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
     # kalman.py:20: noise = np.exp(log_noise)
     log_noise_bar = noise_bar * noise
     # kalman.py:19: drift = np.exp(log_drift) * np.array([[dt**3 / 3, dt**2 / 2], [dt**2 / 2, dt]])
-    log_drift_bar = np.vdot(drift_bar, stack) * exp
+    log_drift_bar = np.vdot(drift_bar, matrix) * exp
 
     return value, (log_drift_bar, log_noise_bar)
 
 
-# s2s digest: a96b3310cf31070e
+# s2s digest: aee5359fc6d3e68f

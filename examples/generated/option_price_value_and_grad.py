@@ -34,59 +34,59 @@ def price_value_and_grad(
     # option_price.py:26: image = barrier**2 / spot
     image = barrier**2 / spot
     # option_price.py:27: weight = (barrier / spot) ** (2.0 * rate / vol**2 - 1.0)
-    ratio = barrier / spot
-    ratio_1 = 2.0 * rate / vol**2
-    weight = ratio ** (ratio_1 - 1.0)
+    barrier_over_spot = barrier / spot
+    ratio = 2.0 * rate / vol**2
+    weight = barrier_over_spot ** (ratio - 1.0)
     # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
     strike_discount = strike * discount
-    ratio_2 = math.log(spot / strike_discount) / total_vol
-    product = 0.5 * total_vol
-    d1 = ratio_2 + product
+    ratio_1 = math.log(spot / strike_discount) / total_vol
+    half_total_vol = 0.5 * total_vol
+    d1 = ratio_1 + half_total_vol
     # option_price.py:13: d2 = d1 - total_vol
     d2 = d1 - total_vol
     # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
-    ratio_3 = d1 / 1.4142135623730951
-    ratio_4 = d2 / 1.4142135623730951
-    vanilla = spot * (0.5 * (1.0 + math.erf(ratio_3))) - strike_discount * (
-        0.5 * (1.0 + math.erf(ratio_4))
+    scaled_d1 = d1 / 1.4142135623730951
+    scaled_d2 = d2 / 1.4142135623730951
+    vanilla = spot * (0.5 * (1.0 + math.erf(scaled_d1))) - strike_discount * (
+        0.5 * (1.0 + math.erf(scaled_d2))
     )
     # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
-    ratio_5 = math.log(image / strike_discount) / total_vol
-    d1 = ratio_5 + product
+    ratio_2 = math.log(image / strike_discount) / total_vol
+    d1 = ratio_2 + half_total_vol
     # option_price.py:13: d2 = d1 - total_vol
     d2 = d1 - total_vol
     # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
-    ratio_6 = d1 / 1.4142135623730951
-    ratio_7 = d2 / 1.4142135623730951
-    difference = image * (0.5 * (1.0 + math.erf(ratio_6))) - strike_discount * (
-        0.5 * (1.0 + math.erf(ratio_7))
+    scaled_d1_1 = d1 / 1.4142135623730951
+    scaled_d2_1 = d2 / 1.4142135623730951
+    difference = image * (0.5 * (1.0 + math.erf(scaled_d1_1))) - strike_discount * (
+        0.5 * (1.0 + math.erf(scaled_d2_1))
     )
     # option_price.py:29: return vanilla - weight * call(image, strike, total_vol, discount)
     value = vanilla - weight * difference
 
     # Backward, from the return value to the arguments.
     # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
-    d2_bar = 0.39894228040143265 * strike_discount * weight * math.exp(-(ratio_7**2))
+    d2_bar = (
+        0.39894228040143265 * strike_discount * weight * math.exp(-(scaled_d2_1**2))
+    )
     # option_price.py:13: d2 = d1 - total_vol
-    product_bar = 0.39894228040143265 * image * weight * math.exp(-(ratio_6**2))
+    product_bar = 0.39894228040143265 * image * weight * math.exp(-(scaled_d1_1**2))
     d1_bar = d2_bar - product_bar
     # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
-    total_vol_bar = -d2_bar - ratio_5 * d1_bar / total_vol
+    total_vol_bar = -d2_bar - ratio_2 * d1_bar / total_vol
     # option_price.py:14: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
-    d2_bar = -0.39894228040143265 * strike_discount * math.exp(-(ratio_4**2))
+    d2_bar = -0.39894228040143265 * strike_discount * math.exp(-(scaled_d2**2))
     # option_price.py:13: d2 = d1 - total_vol
-    d1_bar_1 = 0.39894228040143265 * spot * math.exp(-(ratio_3**2)) + d2_bar
+    d1_bar_1 = 0.39894228040143265 * spot * math.exp(-(scaled_d1**2)) + d2_bar
     total_vol_bar -= d2_bar
     # option_price.py:12: d1 = math.log(spot / (strike * discount)) / total_vol + 0.5 * total_vol
-    total_vol_bar = (
-        total_vol_bar + 0.5 * (d1_bar + d1_bar_1) - ratio_2 * d1_bar_1 / total_vol
-    )
+    total_vol_bar += 0.5 * (d1_bar + d1_bar_1) - ratio_1 * d1_bar_1 / total_vol
     # option_price.py:24: total_vol = vol * math.sqrt(maturity)
-    log = math.log(1.0 if ratio == 0.0 else ratio)
-    vol_bar = 2.0 * ratio_1 * weight * log * difference / vol
+    log = math.log(1.0 if barrier_over_spot == 0.0 else barrier_over_spot)
+    vol_bar = 2.0 * ratio * weight * log * difference / vol
     vol_bar += total_vol_bar * sqrt_maturity
 
     return value, vol_bar
 
 
-# s2s digest: 84a0b7ef8ced0e2d
+# s2s digest: cfa636272b9028c8

@@ -48,9 +48,9 @@ def miss_value_and_grad(angles, lengths, target):
     # robot_arm.py:18: return np.array([reach * np.cos(angles[0]), reach * np.sin(angles[0]), height])
     cos = np.cos(angles[0])
     sin = np.sin(angles[0])
-    stack = np.array([reach * cos, reach * sin, height])
+    vector = np.array([reach * cos, reach * sin, height])
     # robot_arm.py:28: distance = hand(angles, lengths) - target
-    distance = stack - target
+    distance = vector - target
     # robot_arm.py:29: return distance @ distance
     value = distance @ distance
 
@@ -80,4 +80,4 @@ def miss_value_and_grad(angles, lengths, target):
     return value, angles_bar
 
 
-# s2s digest: 176eb6f1ccbb62d3
+# s2s digest: 32a49b8acddab477

@@ -49,9 +49,9 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     while time < duration:
         speed_steps.append(speed.copy())
         # shooting.py:28: step = np.minimum(step, duration - time)
-        difference = duration - time
-        step_1 = np.minimum(step, difference)
-        at_most_steps.append(step <= difference)
+        duration_minus_time = duration - time
+        step_1 = np.minimum(step, duration_minus_time)
+        at_most_steps.append(step <= duration_minus_time)
         # shooting.py:29: first = acceleration(speed, drag)
         sqrt = np.sqrt(speed @ speed)
         first = CONSTANT - drag * sqrt * speed
@@ -67,11 +67,11 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         # shooting.py:38: time, position, speed = lax.cond(accepted, advance, lambda position, speed: (time, position, speed), position, speed)
         if accepted:
             # shooting.py:35: moved = position + step * (speed + 0.5 * step * first)
-            product = 0.5 * step_1
-            position = position + step_1 * (speed + product * first)
+            half_step = 0.5 * step_1
+            position = position + step_1 * (speed + half_step * first)
             # shooting.py:36: return time + step, moved, speed + 0.5 * step * (first + second)
             time = time + step_1
-            speed = speed + product * (first + second)
+            speed = speed + half_step * (first + second)
         # shooting.py:41: step = step * np.clip(0.9 * np.sqrt(1e-3 / (error + 1e-12)), 0.2, 5.0)
         step = step_1 * np.clip(0.9 * np.sqrt(0.001 / (error + 1e-12)), 0.2, 5.0)
         step_steps.append(step_1)
@@ -79,12 +79,12 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         sqrt_1_steps.append(sqrt_1)
         largest_steps.append(largest)
     # shooting.py:46: return np.sum((position - target) ** 2)
-    difference_1 = position - target
-    value = np.sum(difference_1**2)
+    position_minus_target = position - target
+    value = np.sum(position_minus_target**2)
 
     # Backward, from the return value to the arguments.
     # shooting.py:45: _, position, _, _ = lax.while_loop(flies, attempt, start)
-    position_bar = 2.0 * difference_1
+    position_bar = 2.0 * position_minus_target
     time_bar = 0.0
     speed_bar = np.zeros(2)
     step_bar = 0.0
@@ -104,40 +104,40 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         product_1 = drag * sqrt_1
         second = CONSTANT - product_1 * velocity
         # shooting.py:31: error = 0.5 * step * np.max(np.abs(second - first))
-        product_2 = 0.5 * step
-        error = product_2 * largest
+        half_step = 0.5 * step
+        error = half_step * largest
         # shooting.py:32: accepted = error < 1e-3
         accepted = error < 0.001
         # shooting.py:41: step = step * np.clip(0.9 * np.sqrt(1e-3 / (error + 1e-12)), 0.2, 5.0)
-        sum_1 = error + 1e-12
-        ratio = 0.001 / sum_1
+        shifted_error = error + 1e-12
+        ratio = 0.001 / shifted_error
         sqrt_ratio = np.sqrt(ratio)
-        product_3 = 0.9 * sqrt_ratio
+        product_2 = 0.9 * sqrt_ratio
         chosen_bar = np.where(
-            (0.2 < product_3) & (product_3 < 5.0), step * step_bar, 0.0
+            (0.2 < product_2) & (product_2 < 5.0), step * step_bar, 0.0
         )
-        error_bar = -0.45 * ratio * chosen_bar / sum_1 / sqrt_ratio
+        error_bar = -0.45 * ratio * chosen_bar / shifted_error / sqrt_ratio
         # shooting.py:38: time, position, speed = lax.cond(accepted, advance, lambda position, speed: (time, position, speed), position, speed)
-        step_bar = step_bar * np.clip(product_3, 0.2, 5.0)
+        step_bar = step_bar * np.clip(product_2, 0.2, 5.0)
         if accepted:
             # shooting.py:36: return time + step, moved, speed + 0.5 * step * (first + second)
-            product_3 = 0.5 * step
-            second_bar = product_3 * speed_bar
+            half_step_1 = 0.5 * step
+            second_bar = half_step_1 * speed_bar
             product_bar = speed_bar @ (first + second)
             # shooting.py:35: moved = position + step * (speed + 0.5 * step * first)
             product_bar_1 = step * position_bar
-            step_bar_1 = time_bar + position_bar @ (speed + product_3 * first)
+            step_bar_1 = time_bar + position_bar @ (speed + half_step_1 * first)
             speed_bar += product_bar_1
-            first_bar = second_bar + product_3 * product_bar_1
+            first_bar = second_bar + half_step_1 * product_bar_1
             step_bar += step_bar_1 + 0.5 * (product_bar + product_bar_1 @ first)
         else:
             first_bar = np.zeros(first.shape)
             second_bar = first_bar
         # shooting.py:31: error = 0.5 * step * np.max(np.abs(second - first))
-        difference_1 = second - first
-        converted = (np.abs(difference_1) == largest).astype(float)
-        product_bar_1 = product_2 * error_bar / converted.sum() * converted
-        product_bar_1 = product_bar_1 * np.sign(difference_1)
+        second_minus_first = second - first
+        equal = (np.abs(second_minus_first) == largest).astype(float)
+        product_bar_1 = half_step * error_bar / equal.sum() * equal
+        product_bar_1 = product_bar_1 * np.sign(second_minus_first)
         second_bar = second_bar + product_bar_1
         step_bar += 0.5 * error_bar * largest
         # shooting.py:30: second = acceleration(speed + step * first, drag)
@@ -149,7 +149,7 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         # shooting.py:29: first = acceleration(speed, drag)
         difference_bar = product_bar_1 - first_bar
         product_bar_2 = drag * (difference_bar @ speed) / sqrt * speed
-        speed_bar = speed_bar + product * difference_bar + product_bar_2
+        speed_bar += product * difference_bar + product_bar_2
         # shooting.py:28: step = np.minimum(step, duration - time)
         step_bar_1 = np.where(at_most, step_bar, 0.0)
         time_bar -= np.where(at_most, 0.0, step_bar)
@@ -158,4 +158,4 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     return value, speed_bar
 
 
-# s2s digest: 5a537b43d3ff05f3
+# s2s digest: 7393be1953b89f78

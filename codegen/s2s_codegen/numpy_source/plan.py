@@ -366,12 +366,20 @@ def _find_copied(placed: Sequence[Placed], made: Plan) -> None:
                 overwritten[base] = position
     views = Views(p.eqn for p in placed)
     for position, p in enumerate(made.statements):
-        if not isinstance(p.eqn.primitive, (DynamicSlice, Gather, Slice, Squeeze)):
+        if not _is_part(p.eqn):
             continue
         (var,) = p.eqn.outvars
         written = overwritten.get(views.base(var), -1)
         if may_alias(p.eqn) and var.aval.shape and position < written < made.last_use.get(var, -1):
             made.copied.add(var)
+
+
+def _is_part(eqn: JaxprEqn) -> bool:
+    """Whether the result is a part of an array, perhaps with further axes."""
+    primitive = eqn.primitive
+    if isinstance(primitive, BroadcastInDim):
+        return primitive.adds_axes_of_size_1(eqn.invars[0].aval)
+    return isinstance(primitive, (DynamicSlice, Gather, Slice, Squeeze))
 
 
 def _find_storage(placed: Sequence[Placed], made: Plan) -> None:

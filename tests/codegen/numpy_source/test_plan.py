@@ -40,8 +40,8 @@ def test_a_value_of_another_line_has_a_statement() -> None:
         return lax.sin(y)
 
     assert lines(two_lines, f64("n")) == [
-        "product = 2.0 * x",
-        "value = np.sin(product)",
+        "twice_x = 2.0 * x",
+        "value = np.sin(twice_x)",
         "return value",
     ]
 

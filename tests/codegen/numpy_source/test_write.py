@@ -256,7 +256,7 @@ def test_a_part_of_the_array_that_is_added_to_is_read_first() -> None:
         (lambda x: x, "return x.copy()"),
         (lambda x: lax.transpose(x, (1, 0)), "return value.copy()"),
         (lambda x: [y := lax.exp(x), y], "return value, value.copy()"),
-        (lambda x: [y := lax.exp(x), lax.transpose(y, (1, 0))], "return value, value_1.copy()"),
+        (lambda x: [y := lax.exp(x), lax.transpose(y, (1, 0))], "return exp_x, value.copy()"),
     ],
 )
 def test_results_are_arrays_of_their_own(fun, returned: str) -> None:

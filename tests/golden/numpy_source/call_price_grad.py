@@ -37,21 +37,21 @@ def call_price_grad(
 
     # Backward, from the return value to the arguments.
     # black_scholes.py:18: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
-    ratio_1 = d2 / 1.4142135623730951
-    d2_bar = -0.39894228040143265 * strike * discount * math.exp(-(ratio_1**2))
+    scaled_d2 = d2 / 1.4142135623730951
+    d2_bar = -0.39894228040143265 * strike * discount * math.exp(-(scaled_d2**2))
     # black_scholes.py:17: discount = math.exp(-rate * maturity)
-    product = 0.5 * (1.0 + math.erf(ratio_1))
+    product = 0.5 * (1.0 + math.erf(scaled_d2))
     product_bar = -strike * product * discount
     # black_scholes.py:16: d2 = d1 - total_vol
-    ratio_1 = d1 / 1.4142135623730951
-    d1_bar = 0.39894228040143265 * spot * math.exp(-(ratio_1**2)) + d2_bar
+    scaled_d1 = d1 / 1.4142135623730951
+    d1_bar = 0.39894228040143265 * spot * math.exp(-(scaled_d1**2)) + d2_bar
     # black_scholes.py:15: d1 = (math.log(spot / strike) + rate * maturity) / total_vol + 0.5 * total_vol
     ratio_bar = d1_bar / total_vol
     total_vol_bar = 0.5 * d1_bar - d2_bar - ratio * ratio_bar
     maturity_bar = rate * ratio_bar - rate * product_bar
     rate_bar = ratio_bar * maturity - product_bar * maturity
     strike_bar = -product * discount - ratio_bar / strike
-    spot_bar = 0.5 * (1.0 + math.erf(ratio_1)) + ratio_bar / spot
+    spot_bar = 0.5 * (1.0 + math.erf(scaled_d1)) + ratio_bar / spot
     # black_scholes.py:14: total_vol = vol * math.sqrt(maturity)
     vol_bar = total_vol_bar * sqrt_maturity
     maturity_bar += 0.5 * vol * total_vol_bar / sqrt_maturity

@@ -74,10 +74,10 @@ def final_energy_jvp(
     speed_dot -= sum_dot
     # pendulum.py:14: return 0.5 * (length * speed) ** 2 + gravity * length * (1.0 - math.cos(angle))
     length_speed = length * speed
-    product = 9.81 * length
+    scaled_length = 9.81 * length
     difference = 1.0 - cos_angle
-    sum_dot = 9.81 * length_dot * difference + product * angle_dot * sin_angle
-    value = 0.5 * length_speed**2 + product * difference
+    sum_dot = 9.81 * length_dot * difference + scaled_length * angle_dot * sin_angle
+    value = 0.5 * length_speed**2 + scaled_length * difference
     value_dot = length_speed * (length_dot * speed + length * speed_dot) + sum_dot
 
     return value, value_dot

@@ -53,13 +53,11 @@ def diffusion_2d_value_and_grad(u, k: float):
     k_bar = 0.0
     for u in reversed(u_steps):
         # physics.py:243: u[:, -1] = u[:, -2]
-        repeated_bar = u_bar[:, -1][:, None]
-        u_bar_1 = u_bar.copy()
-        u_bar_1[:, -1:] = 0.0
-        u_bar_1[:, -2:-1] += repeated_bar
+        repeated_bar = u_bar[:, -1][:, None].copy()
+        u_bar[:, -1:] = 0.0
+        u_bar[:, -2:-1] += repeated_bar
         # physics.py:242: u[:, 0] = u[:, 1]
-        repeated_bar = u_bar_1[:, 0][:, None]
-        u_bar = u_bar_1.copy()
+        repeated_bar = u_bar[:, 0][:, None].copy()
         u_bar[:, :1] = 0.0
         u_bar[:, 1:2] += repeated_bar
         # physics.py:239: u[1:-1, 1:-1] += k * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
@@ -81,4 +79,4 @@ def diffusion_2d_value_and_grad(u, k: float):
     return value, (u_bar, k_bar)
 
 
-# s2s digest: d9b5c24048c2c755
+# s2s digest: d352a5d2a069c2ec
