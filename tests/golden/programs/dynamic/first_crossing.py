@@ -54,14 +54,13 @@ def first_crossing_value_and_grad(xs, level: float):
     # Backward, from the return value to the arguments.
     # dynamic.py:244: for i in range(len(xs) - 1):
     if returned:
-        chosen_bar = 1.0
+        value_bar = 1.0
         level_bar = 0.0
     else:
         # dynamic.py:247: return -level
         level_bar = -1.0
         value_bar = 0.0
     xs_bar = np.zeros(n)
-    value_bar = chosen_bar
     for i in reversed(range(len(returned_steps))):
         # dynamic.py:245: if xs[i] < level <= xs[i + 1]:
         if returned_steps[i]:
@@ -78,4 +77,4 @@ def first_crossing_value_and_grad(xs, level: float):
     return value, (xs_bar, level_bar)
 
 
-# s2s digest: cbd3a562ccbc7bf6
+# s2s digest: de4fb93efce79904

@@ -47,8 +47,7 @@ def first_above_value_and_grad(xs):
     else:
         # iteration.py:135: return np.sum(xs)
         xs_bar = np.ones(xs.shape)
-        chosen_bar = 0.0
-    value_bar = chosen_bar
+        value_bar = 0.0
     for i in reversed(range(steps)):
         x = xs[i]
         # iteration.py:133: if x > 0.6:
@@ -60,4 +59,4 @@ def first_above_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: b5e00222f478c499
+# s2s digest: a17d15902353721e

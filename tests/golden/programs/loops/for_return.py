@@ -20,8 +20,8 @@ def for_return_value_and_grad(x: float) -> tuple[float, float]:
     """
     # loops.py:104: for k in range(50):
     returned = False
-    value = 0.0
     y = x
+    value = 0.0
     returned_steps = []
     for k in range(50):
         # loops.py:105: y = y * 1.3
@@ -42,12 +42,11 @@ def for_return_value_and_grad(x: float) -> tuple[float, float]:
     # Backward, from the return value to the arguments.
     # loops.py:104: for k in range(50):
     if returned:
-        chosen_bar = 1.0
+        value_bar = 1.0
         y_bar = 0.0
     else:
         value_bar = 0.0
         y_bar = 1.0
-    value_bar = chosen_bar
     for k in reversed(range(len(returned_steps))):
         # loops.py:106: if y > 5.0:
         if returned_steps[k]:
@@ -60,4 +59,4 @@ def for_return_value_and_grad(x: float) -> tuple[float, float]:
     return y, y_bar
 
 
-# s2s digest: ceed51d5e0ab27f7
+# s2s digest: 8549ae4b5510107b

@@ -58,4 +58,4 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
     return value, a_bar
 
 
-# s2s digest: fd3db7c53268d212
+# s2s digest: a19b1ca76adad1c8

@@ -24,7 +24,6 @@ def mandelbrot_value_and_grad(re: float, im: float):
     """
     # physics.py:206: for n in range(20):
     returned = False
-    value = 0.0
     x = 0.0
     y = 0.0
     value = 0.0
@@ -54,7 +53,7 @@ def mandelbrot_value_and_grad(re: float, im: float):
     # Backward, from the return value to the arguments.
     # physics.py:206: for n in range(20):
     if returned:
-        chosen_bar = 1.0
+        value_bar = 1.0
         re_bar = 0.0
         im_bar = 0.0
     else:
@@ -62,8 +61,7 @@ def mandelbrot_value_and_grad(re: float, im: float):
         converted_bar = 1.0
         im_bar = product * converted_bar
         re_bar = 20.0 * converted_bar * im
-        chosen_bar = 0.0
-    value_bar = chosen_bar
+        value_bar = 0.0
     x_bar = 0.0
     y_bar = 0.0
     for i in reversed(range(len(x_steps) - 1)):
@@ -85,8 +83,9 @@ def mandelbrot_value_and_grad(re: float, im: float):
         y_bar_1 = 2.0 * x * y_bar - 2.0 * x_bar * y
         x_bar = 2.0 * (y_bar * y + x_bar * x)
         y_bar = y_bar_1
+        value_bar = 0.0
 
     return value, (re_bar, im_bar)
 
 
-# s2s digest: 288df344fd50ed9b
+# s2s digest: 4e6ecfcd3524a32f

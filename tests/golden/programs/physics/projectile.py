@@ -140,4 +140,4 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     return value, (speed_bar, angle_bar, drag_bar)
 
 
-# s2s digest: a3765fbda0e4a018
+# s2s digest: ecd8e0c96a685f5b

@@ -27,7 +27,6 @@ def return_from_inside_value_and_grad(a, limit: float):
 
     # ranges.py:164: for row in a:
     returned = False
-    value = 0.0
     total = 0.0
     value = 0.0
     total_steps = []
@@ -57,7 +56,7 @@ def return_from_inside_value_and_grad(a, limit: float):
     # Backward, from the return value to the arguments.
     # ranges.py:164: for row in a:
     if returned:
-        chosen_bar = 1.0
+        value_bar = 1.0
         total_bar = 0.0
     else:
         value_bar = 0.0
@@ -100,4 +99,4 @@ def return_from_inside_value_and_grad(a, limit: float):
     return value, (a_bar, 0.0)
 
 
-# s2s digest: bd3fa78130dea57f
+# s2s digest: e58d422532aeb28d
