@@ -235,14 +235,15 @@ def _in_words(eqn: JaxprEqn, operands: Sequence[str | None]) -> str | None:
     match eqn.primitive.name, x, y:
         case "neg", str(), _:
             return f"minus_{x}"
-        case "integer_pow" | "square", str(), _ if (power := _power(eqn)) in _POWERS:
-            return f"{x}_{_POWERS[power]}"
+        case "integer_pow" | "square", str(), _:
+            power = _POWERS.get(getattr(eqn.primitive, "y", 2))
+            return power and f"{x}_{power}"
         case "mul", str(), str() if x == y:
             return f"{x}_squared"
         case "mul", str(), str():
             return f"{x}_{y}"
         case ("mul", str(), float(factor)) | ("mul", float(factor), str()):
-            return f"{_FACTORS.get(factor, 'scaled')}_{x if y is None or isinstance(x, str) else y}"
+            return f"{_FACTORS.get(factor, 'scaled')}_{x if isinstance(x, str) else y}"
         case "div", str(), float(divisor):
             return f"{_FACTORS.get(1.0 / divisor, 'scaled')}_{x}" if divisor else None
         case "add" | "sub" | "div", _, _ if (said := _spelled(x)) and (other := _spelled(y)):
@@ -253,7 +254,7 @@ def _in_words(eqn: JaxprEqn, operands: Sequence[str | None]) -> str | None:
             return None
 
 
-_POWERS = {2: "squared", 3: "cubed"}
+_POWERS: dict[object, str] = {2: "squared", 3: "cubed"}
 _FACTORS = {2.0: "twice", 0.5: "half", -1.0: "minus"}
 _BETWEEN = {"add": "plus", "sub": "minus", "div": "over"}
 
@@ -272,7 +273,3 @@ def _spoken(atom: Atom) -> str | float | None:
 def _spelled(operand: str | float | None) -> str | None:
     """A variable, or the number that has a short word."""
     return "one" if operand == 1.0 else operand if isinstance(operand, str) else None
-
-
-def _power(eqn: JaxprEqn) -> object:
-    return 2 if eqn.primitive.name == "square" else getattr(eqn.primitive, "y", None)
