@@ -158,3 +158,12 @@ def same_array_where_a_branch_in_a_branch_decides(x, a, s, k):
         y = 3.0 * x
     y[-2:] += s
     return np.sum(np.sin(a)) + x @ y + x @ x
+
+
+def changed_in_a_branch_from_one_number(x, a, s, k):
+    n = 0
+    while n < 2:
+        n += 1
+        if k > 2:
+            x[1:] = x[:-1] * 0.5
+    return np.sum((np.zeros(4) + s) * x) + np.sum(a)

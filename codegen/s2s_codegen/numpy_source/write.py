@@ -289,7 +289,7 @@ class Writer:
         It must be an array of this function's own, in full, that nothing reads afterwards.
         """
         plan = self.scope.plan
-        if isinstance(atom, Literal) or atom in plan.inlined or atom in self.scope.shapes:
+        if isinstance(atom, Literal) or atom in plan.inlined or self.scope.is_smaller(atom):
             return False
         if atom not in self.scope.names or not self.is_dead(atom):
             return False
@@ -432,7 +432,8 @@ def _as_new_array(atom: Atom, scope: Scope) -> Expression:
     complete = found.shape is None or same_shape(found.shape, atom.aval.shape)
     if definition is not None and is_owned(definition) and complete:
         return found
-    return method(scope.whole(atom), "copy")
+    whole = scope.whole(atom)
+    return method(whole, "copy") if complete or found.shape else whole
 
 
 def _linear(jaxpr: Jaxpr) -> set[Var]:
