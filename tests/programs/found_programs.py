@@ -167,3 +167,13 @@ def changed_in_a_branch_from_one_number(x, a, s, k):
         if k > 2:
             x[1:] = x[:-1] * 0.5
     return np.sum((np.zeros(4) + s) * x) + np.sum(a)
+
+
+def kept_before_a_step_that_adds_at_places_and_returns(x, a, s, k):
+    y = 0.5 * x
+    for i in range(6):
+        y[(i + 1) % 4] = x[i % 4] * 0.7
+        if s < s + 0.13:
+            np.add.at(x, [0, 1, 1], x[:3] * 0.5)
+            return np.sum(y * x) + np.sum(a)
+    return np.sum(x * x) * s

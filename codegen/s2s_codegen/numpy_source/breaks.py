@@ -205,13 +205,14 @@ def _with_stores_before(statements: list[Statement], flag: str) -> list[Statemen
 
 
 def _written(statements: Sequence[Statement]) -> set[str]:
-    """The names that statements may give another value, and those beside them on the left."""
+    """The names that statements may give another value, and those beside them on the left; all of
+    a call that stands alone, which changes what it is given: `np.add.at(x, i, y)`."""
     found: set[str] = set()
     for statement in statements:
         match statement:
             case Line(text=text):
                 assignment = _ASSIGNMENT.match(text)
-                found.update(words_of(Line(assignment[1])) if assignment is not None else ())
+                found.update(words_of(Line(text if assignment is None else assignment[1])))
             case Block(header=header, body=body):
                 found |= _written(body)
                 if header.startswith("for "):
