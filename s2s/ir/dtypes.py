@@ -75,3 +75,17 @@ def promote(*kinds: tuple[DType, bool]) -> tuple[DType, bool]:
         dtype: DType = np.dtype(cast("Any", np).result_type(*representatives))
         found = _promoted[kinds] = (dtype, weak)
     return found
+
+
+def lowest(dtype: DType) -> Any:
+    """The value that no other is less than: minus infinity where there is one."""
+    if dtype.kind == "f":
+        return -np.inf
+    return False if dtype == BOOL else np.iinfo(dtype).min
+
+
+def highest(dtype: DType) -> Any:
+    """The value that no other is greater than: infinity where there is one."""
+    if dtype.kind == "f":
+        return np.inf
+    return True if dtype == BOOL else np.iinfo(dtype).max

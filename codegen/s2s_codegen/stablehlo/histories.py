@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from s2s.control.bodies import explicit_consts, split_at
+from s2s.control.bodies import split_at
 from s2s.control.higher_order import per_jaxpr
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
@@ -25,16 +25,17 @@ from s2s.errors import UserError
 from s2s.ir.check import check
 from s2s.ir.dims import Dim, Size, dimension, names_of
 from s2s.ir.dtypes import INT64
-from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray
+from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray, Var
 from s2s.passes.bound_dimensions import names_in
 from s2s.passes.dce import dce
 from s2s.passes.names import hand_on_names
-from s2s.primitive import Value
+from s2s.primitive import Primitive, Value
 from s2s.primitives import creation, joining, layout
 from s2s.primitives.arithmetic import add, floor_divide, max as maximum, min as minimum, mul, sub
 from s2s.primitives.counts import BindDimension
 from s2s.primitives.logic import bitwise_and, eq, ge, gt, lt, select_n
 from s2s.trace import aval, bind, copy_equation, inline, make, walk
+from s2s_codegen.stablehlo.folds import folded, loop, rows_at
 from s2s_codegen.stablehlo.windows import (
     History,
     Place,
@@ -43,6 +44,7 @@ from s2s_codegen.stablehlo.windows import (
     derivation,
     empty_windows,
     histories_among,
+    number_of,
     row_of,
     rows_for,
     with_rows,
@@ -98,10 +100,12 @@ class _Scope:
         elif names_in(eqn).isdisjoint(self.steps) and not histories_among(operands):
             copy = JaxprEqn(primitive, eqn.invars, eqn.outvars, eqn.source, eqn.phase)
             return copy_equation(copy, operands)
-        elif isinstance(primitive, Scan) and str(primitive.length) in self.steps:
+        elif isinstance(primitive, Scan) and not names_of(primitive.length).isdisjoint(self.steps):
             results = self._scan(primitive, operands, eqn)
         elif isinstance(primitive, creation.DimAsValue):
             results = [self._number(primitive.dim, eqn)]
+        elif self._names(eqn.outvars).isdisjoint(self.steps):
+            results = [self._left(primitive, eqn, operands)]
         else:
             results = [self._derived(eqn, operands)]
         hand_on_names(results, eqn.outvars)
@@ -134,21 +138,42 @@ class _Scope:
                 return [add(step, 1), *after, *with_rows(windows, sub(step, place.row), ys)]
 
             start = [*snapshots.before(place.row), *empty_windows(y_avals, rows)]
-            return _loop(lambda state: lt(state[0], end), kept, start)[1 + number :]
+            return loop(lambda state: lt(state[0], end), kept, start)[1 + number :]
 
         together = Together(run)
         return [count, *last, *[History(steps, 0, together, i) for i in range(len(y_avals))]]
 
     def _scan(self, primitive: Scan, operands: Sequence[Any], eqn: JaxprEqn) -> list[Any]:
-        steps = self.steps[str(primitive.length)]
+        steps, extra = self._extent(primitive.length, eqn)
         _, consts, carry, xs = primitive.parts(operands)
         if not all(isinstance(x, History) for x in xs):
             raise _refused(eqn)
         y_avals = primitive.jaxpr.out_avals[primitive.num_carry :]
-        run = functools.partial(_scanned, primitive, steps, consts, carry, xs)
+        count = add(steps.count, extra) if extra else steps.count
+        run = functools.partial(_scanned, primitive, count, steps.rows, consts, carry, xs)
         together = Together(lambda place: run(place)[primitive.num_carry :])
-        ys = [History(steps, 0, together, i) for i in range(len(y_avals))]
+        ys = [History(steps, extra, together, i) for i in range(len(y_avals))]
         return [*run(None), *ys]
+
+    def _left(self, primitive: Primitive, eqn: JaxprEqn, operands: Sequence[Any]) -> Value:
+        """What is made of histories and is none."""
+        for operand, atom in zip(operands, eqn.invars, strict=True):
+            if isinstance(operand, History):
+                self._rows(atom.aval, eqn)
+        histories = histories_among(operands)
+        if histories and isinstance(primitive, layout.Slice) and primitive.steps()[0] == 1:
+            (history,) = histories
+            start = number_of(primitive.start_indices[0], history.steps)
+            height = eqn.outvars[0].aval.shape[0]
+            if start is not None and isinstance(height, int):
+                return rows_at(history, Place(start), primitive, height)
+        result = folded(primitive, operands, eqn.outvars[0].aval) if histories else None
+        if result is None:
+            raise _refused(eqn)
+        return result
+
+    def _names(self, variables: Sequence[Var]) -> set[str]:
+        return {name for var in variables for size in var.aval.shape for name in names_of(size)}
 
     def _number(self, dim: Size, eqn: JaxprEqn) -> Value:
         """A size in which a number of steps is a term, as a value."""
@@ -163,22 +188,28 @@ class _Scope:
 
     def _derived(self, eqn: JaxprEqn, operands: Sequence[Any]) -> History:
         (var,) = eqn.outvars
-        steps, extra = self._extent(var.aval, eqn)
+        steps, extra = self._rows(var.aval, eqn)
         for operand, atom in zip(operands, eqn.invars, strict=True):
             if isinstance(operand, History):
-                self._extent(atom.aval, eqn)
+                self._rows(atom.aval, eqn)
         window = derivation(eqn.primitive, steps, extra, operands)
         if window is None:
             raise _refused(eqn)
         return History(steps, extra, Together(lambda place: [window(place)]))
 
-    def _extent(self, a: ShapedArray, eqn: JaxprEqn) -> tuple[Steps, int]:
+    def _rows(self, a: ShapedArray, eqn: JaxprEqn) -> tuple[Steps, int]:
         """The loop that a history is of, and how many more rows it has than that has steps."""
-        mentioned = [names_of(size) & self.steps.keys() for size in a.shape]
-        if not mentioned or len(mentioned[0]) != 1 or any(mentioned[1:]):
+        if any(not names_of(size).isdisjoint(self.steps) for size in a.shape[1:]):
             raise _refused(eqn)
-        (name,) = mentioned[0]
-        extra: object = a.shape[0] - dimension(name)
+        return self._extent(a.shape[0], eqn)
+
+    def _extent(self, size: Size, eqn: JaxprEqn) -> tuple[Steps, int]:
+        """The loop of whose steps a size is the number, but for so many more."""
+        names = names_of(size) & self.steps.keys()
+        if len(names) != 1:
+            raise _refused(eqn)
+        (name,) = names
+        extra: object = size - dimension(name)
         if not isinstance(extra, int):
             raise _refused(eqn)
         return self.steps[name], extra
@@ -195,7 +226,8 @@ def _refused(eqn: JaxprEqn) -> UserError:
 
 def _scanned(
     primitive: Scan,
-    steps: Steps,
+    count: Value,
+    rows: int,
     consts: Sequence[Value],
     carry: Sequence[Value],
     xs: Sequence[History],
@@ -203,7 +235,7 @@ def _scanned(
 ) -> Values:
     """The last carry of a scan over histories, window by window; and the windows at a place of the
     results that it stacks, for which it runs only as far as it must."""
-    count, rows, backward = steps.count, steps.rows, primitive.reverse
+    backward = primitive.reverse
     y_avals = primitive.jaxpr.out_avals[primitive.num_carry :] if place is not None else []
     first = place.row if place is not None else INT64.type(0)
     begin = maximum(first, INT64.type(0))
@@ -224,13 +256,13 @@ def _scanned(
             kept = with_rows(kept, sub(add(base, row), first), ys) if kept else []
             return [add(i, 1), *after, *kept]
 
-        state = _loop(lambda state: lt(state[0], number), step, [INT64.type(0), *state])[1:]
+        state = loop(lambda state: lt(state[0], number), step, [INT64.type(0), *state])[1:]
         return [add(done, rows), *state]
 
     def goes_on(state: Values) -> Value:
         return gt(sub(count, state[0]), begin) if backward else lt(state[0], end)
 
-    return _loop(goes_on, turn, [INT64.type(0), *carry, *empty_windows(y_avals, rows)])[1:]
+    return loop(goes_on, turn, [INT64.type(0), *carry, *empty_windows(y_avals, rows)])[1:]
 
 
 # -- snapshots ------------------------------------------------------------------------------------
@@ -276,7 +308,7 @@ def _with_snapshots(
         updated = with_rows(stacks, place, values)
         stacks = [select_n(is_due, *both) for both in zip(stacks, updated, strict=True)]
         end = add(step, rows)
-        step, *values = _loop(
+        step, *values = loop(
             lambda state: bitwise_and(goes_on(state[1:]), lt(state[0], end)),
             lambda state: [add(state[0], 1), *body(state[1:])],
             [step, *values],
@@ -284,7 +316,7 @@ def _with_snapshots(
         return [step, stride, *values, *stacks]
 
     start = [INT64.type(0), INT64.type(rows), *carry, *empty_windows(avals, SNAPSHOTS)]
-    results = _loop(lambda state: goes_on(state[2 : 2 + number]), turn, start)
+    results = loop(lambda state: goes_on(state[2 : 2 + number]), turn, start)
     (count, stride), last, stacks = split_at(results, 2, number)
     return count, last, Snapshots(stride, stacks)
 
@@ -295,16 +327,3 @@ def _every_other(stack: Value) -> Value:
     starts, steps = (0,) * len(shape), (2, *[1] * (len(shape) - 1))
     kept = bind(layout.Slice(starts, shape, steps), stack)
     return joining.concatenate([kept, kept], 0)
-
-
-def _loop(
-    goes_on: Callable[[Values], Value],
-    body: Callable[[Values], Values],
-    carry: Sequence[Value],
-) -> Values:
-    """`carry = body(carry)` while `goes_on(carry)`."""
-    avals = [ShapedArray(a.shape, a.dtype) for a in map(aval, carry)]
-    condition, cond_consts = explicit_consts(make(lambda *xs: [goes_on(list(xs))], avals))
-    step, consts = explicit_consts(make(lambda *xs: body(list(xs)), avals))
-    loop = While(step, len(consts), condition, len(cond_consts))
-    return bind(loop, *cond_consts, *consts, *carry)

@@ -7,18 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from s2s.ir.dims import Size, dimension
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Primitive, Value
 from s2s.primitives import core, creation, joining, layout
 from s2s.primitives.arithmetic import add
+from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.conversion import ConvertElementType
 from s2s.primitives.core import broadcast_in_dim, convert_element_type, full, reshape
 from s2s.primitives.creation import iota
 from s2s.primitives.dynamic import dynamic_slice, dynamic_update_slice
 from s2s.primitives.families import Elementwise
 from s2s.primitives.logic import bitwise_and, eq, ge, lt, select_n
-from s2s.trace import aval, bind
+from s2s.trace import Tracer, aval, bind
 
 ROWS = 4096
 """How many rows a window has at most."""
@@ -65,6 +67,8 @@ class Together:
 
     def windows(self, place: Place) -> Sequence[Value]:
         """The windows at a place, whose base belongs to the builder in force."""
+        if not isinstance(place.base, Tracer):
+            return self._run(place)
         key = (place.base.variable, place.offset)
         if key not in self._made:
             self._made[key] = self._run(place)
@@ -117,7 +121,7 @@ def derivation(
     if isinstance(primitive, creation.Iota) and primitive.dimension == 0:
         shape = (rows, *primitive.shape[1:])
         return lambda place: broadcast_in_dim(
-            convert_element_type(_row_numbers(place, rows), primitive.dtype), shape, (0,)
+            convert_element_type(row_numbers(place, rows), primitive.dtype), shape, (0,)
         )
     if isinstance(primitive, layout.Slice) and primitive.steps()[0] == 1:
         start = primitive.start_indices[0]
@@ -129,7 +133,7 @@ def derivation(
         if isinstance(start, int):
             return lambda place: bind(rest, *at(place.moved(start)))
     if isinstance(primitive, layout.Pad):
-        return _padded(primitive, operands, rows)
+        return _padded(primitive, operands, steps)
     if isinstance(primitive, joining.Concatenate) and primitive.dimension == 0:
         return _joined(operands, rows)
     return None
@@ -148,29 +152,45 @@ def _is_row_by_row(primitive: Primitive, operands: Sequence[Any]) -> bool:
             return True  # The first axis of both is that of the rows.
         case core.AxesReduction():
             return 0 not in primitive.axes
+        case DotGeneral(((summed, _), (batch, _))):
+            x, y = operands
+            rows_stay = isinstance(x, History) and not isinstance(y, History)
+            return rows_stay and not batch and 0 not in summed
         case creation.Iota():
             return primitive.dimension != 0
         case _:
             return False
 
 
+def number_of(size: Size, steps: Steps) -> Value | None:
+    """A size as a value, if it is a number or differs from that of the steps by one."""
+    if isinstance(size, int):
+        return INT64.type(size)
+    rest = size - dimension(steps.name)
+    return add(steps.count, rest) if isinstance(rest, int) else None
+
+
 def _padded(
-    primitive: layout.Pad, operands: Sequence[Any], rows: int
+    primitive: layout.Pad, operands: Sequence[Any], steps: Steps
 ) -> Callable[[Place], Value] | None:
-    """A history with rows of one value before and after."""
+    """A history, or some rows, with rows of one value before and after."""
     history, filler = operands
     (low, _, between), *others = primitive.padding_config
-    if not isinstance(low, int) or between or isinstance(filler, History):
+    if between or isinstance(filler, History):
         return None
-    inside = layout.Pad(((0, 0, 0), *others))
+    inside, rows = layout.Pad(((0, 0, 0), *others)), steps.rows
+    if not isinstance(history, History):
+        return _rows_among(bind(inside, history, filler), number_of(low, steps), filler, rows)
+    if not isinstance(low, int):
+        return None
 
     def window(place: Place) -> Value:
         moved = place.moved(-low)
         found = bind(inside, history.window(moved), filler)
-        numbers = _row_numbers(moved, rows)
+        numbers = row_numbers(moved, rows)
         is_row = bitwise_and(ge(numbers, 0), lt(numbers, history.size))
         outside = broadcast_in_dim(filler, aval(found).shape, ())
-        return select_n(_along_rows(is_row, found), outside, found)
+        return select_n(along_rows(is_row, found), outside, found)
 
     return window
 
@@ -189,21 +209,44 @@ def _joined(operands: Sequence[Any], rows: int) -> Callable[[Place], Value] | No
     def window(place: Place) -> Value:
         moved = place.moved(-number)
         result = history.window(moved)
-        shape = aval(result).shape
-        numbers = _row_numbers(moved, rows)
-        in_front = [add(INT64.type(-number), i) for i in range(number)]
+        in_front = [INT64.type(i - number) for i in range(number)]
         behind = [add(history.size, i) for i in range(sum(map(int, heights[len(before) :])))]
-        singles = [
-            layout.index_in_dim(part, i, 0)
-            for part in (*before, *after)
-            for i in range(int(aval(part).shape[0]))
-        ]
-        for at, single in zip([*in_front, *behind], singles, strict=True):
-            repeated = broadcast_in_dim(single, shape, tuple(range(1, len(shape))))
-            is_here = _along_rows(eq(numbers, at), result)
-            result = select_n(is_here, result, repeated)
-        return result
+        singles = [row for part in (*before, *after) for row in _rows(part)]
+        return _with_singles(result, moved, [*in_front, *behind], singles)
 
+    return window
+
+
+def _rows_among(
+    part: Value, first: Value | None, filler: Value, rows: int
+) -> Callable[[Place], Value] | None:
+    """Some rows, the first of which has this number, and one value in all others."""
+    shape = aval(part).shape
+    if first is None or not isinstance(shape[0], int):
+        return None
+    singles = _rows(part)
+    numbers = [add(first, i) for i in range(len(singles))]
+
+    def window(place: Place) -> Value:
+        empty = broadcast_in_dim(filler, (rows, *shape[1:]), ())
+        return _with_singles(empty, place, numbers, singles)
+
+    return window
+
+
+def _rows(part: Value) -> list[Value]:
+    return [layout.index_in_dim(part, i, 0) for i in range(int(aval(part).shape[0]))]
+
+
+def _with_singles(
+    window: Value, place: Place, numbers: Sequence[Value], singles: Sequence[Value]
+) -> Value:
+    """A window with other rows where the rows have these numbers."""
+    shape = aval(window).shape
+    own = row_numbers(place, int(shape[0]))
+    for number, single in zip(numbers, singles, strict=True):
+        repeated = broadcast_in_dim(single, shape, tuple(range(1, len(shape))))
+        window = select_n(along_rows(eq(own, number), window), window, repeated)
     return window
 
 
@@ -221,12 +264,12 @@ def rows_for(avals: Sequence[ShapedArray]) -> int:
     return rows
 
 
-def _row_numbers(place: Place, rows: int) -> Value:
+def row_numbers(place: Place, rows: int) -> Value:
     """Which row of the history each row of a window is."""
     return add(iota(INT64, rows), broadcast_in_dim(place.row, (rows,), ()))
 
 
-def _along_rows(flags: Value, like: Value) -> Value:
+def along_rows(flags: Value, like: Value) -> Value:
     """A flag for each row as one for each element."""
     return broadcast_in_dim(flags, aval(like).shape, (0,))
 

@@ -26,7 +26,14 @@ from tests.programs.checks import TABLE, Program, batch_of, programs, stacked
 NAMES = """
     first_above newton while_true while_break for_break for_return power elimination
 """.split()
-LOOPS = [program for program in programs(*sorted(TABLE.glob("*.py"))) if program.name in NAMES]
+SUMS = """
+    mean_of_history differences_along_the_way until_it_is_enough until_it_is_enough_of_four
+    until_it_settles
+""".split()
+"""Programs that sum over what the steps of a loop gave."""
+
+TABLE_OF_PROGRAMS = programs(*sorted(TABLE.glob("*.py")))
+LOOPS = [program for program in TABLE_OF_PROGRAMS if program.name in NAMES]
 
 
 @pytest.fixture(params=[1, 3, 4096], ids="rows={}".format)
@@ -38,13 +45,13 @@ def rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
     return request.param
 
 
-def assert_same(closed: ClosedJaxpr, arrays: list[Any]) -> None:
+def assert_same(closed: ClosedJaxpr, arrays: list[Any], rtol: float = 0.0) -> None:
     found = in_windows(closed)
     assert not any(
         names_of(size) for eqn in found.eqns for var in eqn.outvars for size in var.aval.shape
     )
     for ours, theirs in zip(evaluate(found, *arrays), evaluate(closed, *arrays), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_allclose(ours, theirs, rtol=rtol)
 
 
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if "while" in name])
@@ -79,6 +86,10 @@ def test_functions_as_users_write_them(program: Program, kind: str, rows: int) -
             stacked([point[k] for point in several]) if k in program.wrt else arg
             for k, arg in enumerate(args)
         ]
+    assert_windows_do(fun, args)
+
+
+def assert_windows_do(fun: Any, args: list[Any], rtol: float = 0.0) -> None:
     types, _ = argument_types_of(signature(fun), args, {})
     closed = optimise(trace(fun, types).closed)
     arrays = [
@@ -87,7 +98,15 @@ def test_functions_as_users_write_them(program: Program, kind: str, rows: int) -
         for leaf, kind_ in zip(flatten(arg)[0], flatten(type_)[0], strict=True)
         if isinstance(kind_, ShapedArray)
     ]
-    assert_same(closed, arrays)
+    assert_same(closed, arrays, rtol)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_over_the_steps(name: str, rows: int) -> None:
+    """To 1e-14: windows are added up one by one."""
+    (program,) = [program for program in TABLE_OF_PROGRAMS if program.name == name]
+    for args in program.points:
+        assert_windows_do(s2s.value_and_grad(program.function, program.argnums), args, 1e-14)
 
 
 def iterated(x: Any, number: Any) -> Any:
@@ -106,7 +125,7 @@ def test_any_number_of_steps(number: int) -> None:
     np.testing.assert_allclose(gradient(1.5, float(number)), 0.9999**number, rtol=1e-9)
 
 
-SUMMED = """
+KEPT = """
 { lambda ; x:f64[]. let
     n:i64[] y:f64[] ys:f64[steps_1] = while[
       body_jaxpr={ lambda ; a:f64[]. let b:f64[] = mul a 0.5:f64[] in (b, a) }
@@ -115,12 +134,36 @@ SUMMED = """
       cond_nconsts=0
       steps=steps_1
     ] x
-    z:f64[] = reduce_sum[axes=(0,)] ys
+    REST
   in (z,) }
 """
 
 
+def keeping(rest: str) -> ClosedJaxpr:
+    """x halved until it is at most 1, and something made of all that it was."""
+    return ClosedJaxpr(parse_jaxpr(KEPT.replace("REST", rest), registry), ())
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "z:f64[] = reduce_sum[axes=(0,)] ys",
+        "z:f64[] = reduce_prod[axes=(0,)] ys",
+        "z:f64[] = reduce_max[axes=(0,)] ys",
+        "z:f64[] = reduce_min[axes=(0,)] ys",
+        "z:f64[] = dot_general[dimension_numbers=(([0], [0]), ([], []))] ys ys",
+        "b:bool[steps_1] = gt ys 2.0:f64[]; z:bool[] = reduce_or[axes=(0,)] b",
+        "b:bool[steps_1] = gt ys 2.0:f64[]; z:bool[] = reduce_and[axes=(0,)] b",
+        "z:f64[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] ys",
+        "z:f64[2] = slice[limit_indices=(steps_1,) start_indices=(steps_1 - 2,) strides=None] ys",
+    ],
+    ids=lambda rest: rest.split("= ")[-1].split("[")[0],
+)
+def test_what_is_made_of_all_steps(rest: str, rows: int) -> None:
+    assert_same(keeping(rest.replace("; ", "\n    ")), [np.float64(37.0)], 1e-15)
+
+
 def test_what_windows_cannot_give_is_refused() -> None:
-    closed = ClosedJaxpr(parse_jaxpr(SUMMED, registry), ())
-    with pytest.raises(UserError, match=r"what a loop of unknown length keeps .* \(reduce_sum\)"):
-        in_windows(closed)
+    summed = keeping("z:f64[steps_1] = cumsum[axis=0 reverse=False] ys")
+    with pytest.raises(UserError, match=r"what a loop of unknown length keeps .* \(cumsum\)"):
+        in_windows(summed)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from s2s.ir.dims import Dim
-from s2s.ir.dtypes import INT64
+from s2s.ir.dtypes import INT64, highest, lowest
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitives import cumulative
 from s2s_codegen.stablehlo.emit import Emitter, Operand, lower
 from s2s_codegen.stablehlo.lower.control import while_
 from s2s_codegen.stablehlo.lower.elementwise import compare
 from s2s_codegen.stablehlo.lower.indexing import dynamic_slice, dynamic_update_slice
-from s2s_codegen.stablehlo.lower.reductions import highest, lowest
 from s2s_codegen.stablehlo.text import element_type, function_type, tensor_type
 
 

@@ -7,27 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from s2s.ir.dtypes import BOOL, DType
+from s2s.ir.dtypes import highest, lowest
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitives import core, reductions
 from s2s.primitives.creation import Iota as iota
 from s2s_codegen.stablehlo.emit import Emitter, Operand, lower
 from s2s_codegen.stablehlo.lower.elementwise import compare, select
 from s2s_codegen.stablehlo.text import function_type, tensor_type
-
-
-def lowest(dtype: DType) -> Any:
-    """The value that no other is less than: minus infinity where there is one."""
-    if dtype.kind == "f":
-        return -np.inf
-    return False if dtype == BOOL else np.iinfo(dtype).min
-
-
-def highest(dtype: DType) -> Any:
-    """The value that no other is greater than: infinity where there is one."""
-    if dtype.kind == "f":
-        return np.inf
-    return True if dtype == BOOL else np.iinfo(dtype).max
 
 
 def reduce(
