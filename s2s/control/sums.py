@@ -25,6 +25,9 @@ def with_added(closed: ClosedJaxpr, place: int, total: JaxprEqn) -> ClosedJaxpr:
     name = total.outvars[0].name
     start, result = Var(term.aval, name), Var(total.outvars[0].aval, name)
     producer = next((eqn for eqn in jaxpr.eqns if term in eqn.outvars), None)
+    if producer is not None and producer.primitive.jaxprs:
+        # What a branch or a loop makes of it belongs to the line that reads it.
+        producer = next((eqn for eqn in jaxpr.eqns if term in eqn.invars), producer)
     source = total.source if producer is None else producer.source
     add = JaxprEqn(total.primitive, [start, term], [result], source, total.phase)
     outvars = [result if i == place else out for i, out in enumerate(jaxpr.outvars)]

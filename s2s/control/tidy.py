@@ -149,7 +149,9 @@ def with_sums_placed(closed: ClosedJaxpr) -> ClosedJaxpr:
         total, term = eqn.invars
         if isinstance(term, Literal) or uses[total] > 1:
             continue
-        if term not in producers:
+        made = producers.get(term)
+        if made is None or (made.primitive.jaxprs and term in readers):
+            # It comes from elsewhere, and belongs to the line that reads it.
             reader = readers.get(term)
             if reader is not None:
                 new = JaxprEqn(eqn.primitive, eqn.invars, eqn.outvars, reader.source, eqn.phase)
@@ -161,13 +163,20 @@ def with_sums_placed(closed: ClosedJaxpr) -> ClosedJaxpr:
         if len(computed) < len(terms):
             continue
         terms.sort(key=lambda var: places[id(computed[var])])
-        for var in terms:
-            (end,) = eqn.outvars
-            after = end if var is terms[-1] else Var(end.aval, end.name)
-            where = computed[var]
-            placed = JaxprEqn(eqn.primitive, [total, var], [after], where.source, eqn.phase)
-            behind.setdefault(id(where), []).append(placed)
-            var.name = None
+        (end,) = eqn.outvars
+        for group in _on_one_line(terms, computed):
+            where = computed[group[-1]]
+            source = where.source
+            added = behind.setdefault(id(where), [])
+            term = group[0]
+            for other in group[1:]:
+                both = Var(end.aval)
+                added.append(JaxprEqn(eqn.primitive, [term, other], [both], source, eqn.phase))
+                term = both
+            after = end if group[-1] is terms[-1] else Var(end.aval, end.name)
+            added.append(JaxprEqn(eqn.primitive, [total, term], [after], source, eqn.phase))
+            for var in group:
+                var.name = None
             total = after
         moved.update(map(id, (eqn, *sums)))
     eqns: list[JaxprEqn] = []
@@ -185,7 +194,8 @@ def with_sums_placed(closed: ClosedJaxpr) -> ClosedJaxpr:
 def _terms(
     var: Var, producers: Mapping[Var, JaxprEqn], uses: Mapping[Atom, int]
 ) -> tuple[list[JaxprEqn], list[Var]]:
-    """The sums that a term is, of which a part is zero but for some elements, and their terms."""
+    """The sums that a term is, of which terms come from several lines or are zero but for some
+    elements, and their terms."""
     sums: list[JaxprEqn] = []
     terms: list[Var] = []
     pending: list[Atom] = [var]
@@ -199,10 +209,27 @@ def _terms(
             return [], [var]
         else:
             terms.append(atom)
-    parts = [term for term in terms if term in producers]
-    if any(isinstance(producers[term].primitive, (Pad, ScatterAdd)) for term in parts):
+    made = [producers[term] for term in terms if term in producers]
+    if any(map(_is_part, made)) or len({eqn.source for eqn in made}) > 1:
         return sums, terms
     return [], [var]
+
+
+def _is_part(eqn: JaxprEqn) -> bool:
+    """Whether the result is zero but for some elements."""
+    return isinstance(eqn.primitive, (Pad, ScatterAdd))
+
+
+def _on_one_line(terms: Sequence[Var], computed: Mapping[Var, JaxprEqn]) -> list[list[Var]]:
+    """The terms that are added at once: whole arrays or numbers of one line."""
+    groups: list[list[Var]] = []
+    for var in terms:
+        eqn = computed[var]
+        last = computed[groups[-1][-1]] if groups else None
+        if last is None or _is_part(last) or _is_part(eqn) or last.source != eqn.source:
+            groups.append([])
+        groups[-1].append(var)
+    return groups
 
 
 def repeated(value: Value, length: Any) -> Value:

@@ -9,10 +9,10 @@ Written the other way round, the second line would have to be on a copy of `out_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
+from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
 from s2s.passes.bound_dimensions import reads_of
 from s2s.primitives.layout import Pad
 from s2s_codegen.numpy_source.memory import is_new_each_time, may_alias, writes_into
@@ -81,6 +81,55 @@ def with_reads_first(
         for base, writer in writers.items():
             _read_before(found, writer, base, views, reads)
     return found
+
+
+def with_old_values_first(placed: Sequence[Placed], jaxpr: Jaxpr) -> list[Placed]:
+    """The equations of a body in an order in which an input is read before a result of the same
+    name is computed, which then needs no name of its own.
+
+    Only what stands under one line changes places.
+    """
+    found = list(placed)
+    inputs = {var.name: var for var in jaxpr.invars if var.name is not None}
+    eqns = [p.eqn for p in placed]
+    reads = reads_of(eqns)
+    ends = [out for out in jaxpr.outvars if isinstance(out, Var)]
+    old = {out: inputs[out.name] for out in ends if out.name is not None and out.name in inputs}
+    old_values = {
+        eqn: old[eqn.outvars[0]] for eqn in eqns if len(eqn.outvars) == 1 and eqn.outvars[0] in old
+    }
+    for writer in old_values:
+        _compute_after_reads(found, writer, old_values, reads)
+    return found
+
+
+def _compute_after_reads(
+    found: list[Placed], writer: JaxprEqn, old_values: Mapping[JaxprEqn, Var], reads: Reads
+) -> None:
+    old = old_values[writer]
+    start = next(number for number, p in enumerate(found) if p.eqn is writer)
+    later, others = set(writer.outvars), set[Var]()
+    risen: list[Placed] = []
+    for p in found[start + 1 :]:
+        needed = reads(p.eqn)
+        if not later.isdisjoint(needed):
+            later.update(p.eqn.outvars)
+            if old in needed:
+                return
+        elif p.line != found[start].line or not others.isdisjoint(needed):
+            others.update(p.eqn.outvars)
+            if old in needed:
+                return
+        elif p.eqn.primitive.has_effect or writes_into(p.eqn.primitive):
+            return
+        else:
+            risen.append(p)
+    # Of two that each read the other's old value, one needs a further name in any case.
+    line = found[start].line
+    before = {var for p in found[: start + 1] if p.line == line for var in reads(p.eqn)}
+    swapped = any(old_values.get(p.eqn) in before for p in risen)
+    if not swapped and any(old in reads(p.eqn) for p in risen):
+        found[start:] = [*risen, *[p for p in found[start:] if p not in risen]]
 
 
 def _read_before(

@@ -26,7 +26,11 @@ from s2s_codegen.numpy_source.loop_forms import with_written_loops
 from s2s_codegen.numpy_source.memory import is_basic_view, is_owned
 from s2s_codegen.numpy_source.name import FLAGS, Names, describe, own_name, result_name
 from s2s_codegen.numpy_source.numbers import arrays_without_axes
-from s2s_codegen.numpy_source.overwriting import overwritten_base, with_reads_first
+from s2s_codegen.numpy_source.overwriting import (
+    overwritten_base,
+    with_old_values_first,
+    with_reads_first,
+)
 from s2s_codegen.numpy_source.placing import new_array, placement
 from s2s_codegen.numpy_source.plan import plan
 from s2s_codegen.numpy_source.schedule import Placed, schedule
@@ -75,7 +79,10 @@ class Writer:
         self.owned: set[Var] = set(changed)
         """Inputs, and results of loops and branches, whose arrays the function may write into."""
         own = jaxpr.invars if self.is_inner else changed
-        placed = with_reads_first(schedule(jaxpr, scope.lines), jaxpr.outvars, own)
+        placed = schedule(jaxpr, scope.lines)
+        if self.is_inner:
+            placed = with_old_values_first(placed, jaxpr)
+        placed = with_reads_first(placed, jaxpr.outvars, own)
         scope.plan = plan(jaxpr, placed, own)
 
     def write(self) -> list[Statement]:

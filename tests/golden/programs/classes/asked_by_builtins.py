@@ -58,10 +58,9 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
     # classes.py:298: if interval and 0.5 in interval:
     if both:
         # classes.py:299: total *= a
-        total_bar_1 = total_bar * a
         a_bar_1 = total * total_bar
         a_bar += a_bar_1
-        total_bar = total_bar_1
+        total_bar = total_bar * a
     # classes.py:297: total += first * max(interval) + sum(interval) * second
     first_bar = total_bar * b
     b_bar += summed * total_bar + first_bar
@@ -96,4 +95,4 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: e6a8e6de03dfde6f
+# s2s digest: 24517527ddf70cdc

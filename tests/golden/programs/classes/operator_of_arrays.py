@@ -81,11 +81,11 @@ def operator_of_arrays_value_and_grad(d, o, x):
         y_bar = x_bar / sqrt
         y_bar -= x_steps[i + 1] @ y_bar / sqrt * y
         # classes.py:219: y[1:] += self.off * x[:-1]
+        o_bar += y_bar[1:] * x_1[:-1]
         x_bar = np.zeros(x.shape)
         x_bar[:-1] = o * y_bar[1:]
         # classes.py:218: y[:-1] += self.off * x[1:]
-        o_bar_1 = y_bar[1:] * x_1[:-1]
-        o_bar += o_bar_1 + y_bar[:-1] * x_1[1:]
+        o_bar += y_bar[:-1] * x_1[1:]
         x_bar[1:] += o * y_bar[:-1]
         # classes.py:217: y = self.diagonal * x
         x_bar += d * y_bar
@@ -94,4 +94,4 @@ def operator_of_arrays_value_and_grad(d, o, x):
     return value, (d_bar, o_bar, x_bar)
 
 
-# s2s digest: 915de663b4d7ae74
+# s2s digest: 326f3b7c77da3fbd

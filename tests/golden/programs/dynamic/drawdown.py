@@ -33,15 +33,13 @@ def drawdown_value_and_grad(prices):
     for i in range(n):
         price = prices[i]
         # dynamic.py:30: peak = max(peak, price)
-        peak_1 = np.maximum(peak, price)
         at_least_steps[i] = peak >= price
+        peak = np.maximum(peak, price)
         # dynamic.py:31: worst = max(worst, (peak - price) / peak)
-        ratio = (peak_1 - price) / peak_1
-        worst_1 = np.maximum(worst, ratio)
+        ratio = (peak - price) / peak
         at_least_1_steps[i] = worst >= ratio
-        peak_steps[i] = peak_1
-        peak = peak_1
-        worst = worst_1
+        worst = np.maximum(worst, ratio)
+        peak_steps[i] = peak
 
     # Backward, from the return value to the arguments.
     # dynamic.py:29: for price in prices:
@@ -67,4 +65,4 @@ def drawdown_value_and_grad(prices):
     return worst, prices_bar
 
 
-# s2s digest: 3cd020e6ecc0ed71
+# s2s digest: 3da8ce56f8f7144c

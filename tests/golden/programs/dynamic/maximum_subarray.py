@@ -37,9 +37,8 @@ def maximum_subarray_value_and_grad(xs):
         current = np.maximum(x, current_plus_x)
         at_least_steps[i] = x >= current_plus_x
         # dynamic.py:44: best = max(best, current)
-        best_2 = np.maximum(best_1, current)
         at_least_1_steps[i] = best_1 >= current
-        best_1 = best_2
+        best_1 = np.maximum(best_1, current)
     # dynamic.py:45: return best**2
     value = best_1**2
 
@@ -66,4 +65,4 @@ def maximum_subarray_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 8daead5ab85b6ef9
+# s2s digest: 3e24307fd1334ce7

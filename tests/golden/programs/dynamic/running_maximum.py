@@ -46,9 +46,8 @@ def running_maximum_vjp(xs, y_bar):
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         # dynamic.py:17: out[i] = best
-        out_bar_i = out_bar[i]
+        best_bar += out_bar[i]
         out_bar[i] = 0.0
-        best_bar += out_bar_i
         # dynamic.py:15: if x > best:
         if above_steps[i]:
             x_bar = best_bar
@@ -60,4 +59,4 @@ def running_maximum_vjp(xs, y_bar):
     return out, xs_bar
 
 
-# s2s digest: 81b34a6308790603
+# s2s digest: e4ad4c340fbb06e2

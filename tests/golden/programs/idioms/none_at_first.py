@@ -36,9 +36,8 @@ def none_at_first_value_and_grad(xs):
     x_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
         # idioms.py:386: best = 0.5 * (best + x * x)
-        best_bar_1 = 0.5 * best_bar
         x_bar_steps[i] = best_bar * xs[i + 1]
-        best_bar = best_bar_1
+        best_bar = 0.5 * best_bar
     xs_bar = np.zeros(xs.shape)
     xs_bar[1:] = x_bar_steps
     xs_bar[0] += best_bar
@@ -46,4 +45,4 @@ def none_at_first_value_and_grad(xs):
     return best, xs_bar
 
 
-# s2s digest: 26d5d4a64fb1e161
+# s2s digest: b4f8943c75823dee

@@ -66,10 +66,9 @@ def attention_vjp(q, k, v, y_bar):
         out_bar_i = out_bar[i]
         ratio = weights / total_weights
         v_bar += np.outer(ratio, out_bar_i)
-        product_bar = v @ out_bar_i
-        out_bar[i] = 0.0
-        weights_bar = product_bar / total_weights
+        weights_bar = v @ out_bar_i / total_weights
         weights_bar -= ratio @ weights_bar
+        out_bar[i] = 0.0
         # learning.py:102: weights = np.exp(scores - scores.max())
         scores_bar = weights_bar * weights
         equal = (scores == largest_scores).astype(float)
@@ -82,4 +81,4 @@ def attention_vjp(q, k, v, y_bar):
     return out, (q_bar, k_bar, v_bar)
 
 
-# s2s digest: 151aefca20e28da9
+# s2s digest: 3df6b75995c720d8

@@ -47,12 +47,11 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
             x_bar = 0.5 * x_bar
         else:
             # loops.py:77: x = x * (1.0 + a)
-            x_bar_1 = x_bar * (1.0 + a)
             a_bar += x_1 * x_bar
-            x_bar = x_bar_1
+            x_bar = x_bar * (1.0 + a)
     a_bar += x_bar
 
     return x, a_bar
 
 
-# s2s digest: c5fd7c47e251eae1
+# s2s digest: c0f2e448c5ba624e

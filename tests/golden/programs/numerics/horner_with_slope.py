@@ -50,16 +50,15 @@ def horner_with_slope_value_and_grad(coefficients, x: float):
     for i in reversed(range(1, n)):
         # numerics.py:80: p = p * x + coefficients[i]
         coefficients_bar[i] += p_bar
+        x_bar += p_steps[i - 1] * p_bar
         # numerics.py:79: dp = dp * x + p
-        p_bar_1 = p_bar * x + dp_bar
-        x_bar_1 = p_steps[i - 1] * p_bar
-        x_bar += x_bar_1 + dp_steps[i - 1] * dp_bar
+        p_bar = p_bar * x + dp_bar
+        x_bar += dp_steps[i - 1] * dp_bar
         dp_bar = dp_bar * x
-        p_bar = p_bar_1
     # numerics.py:76: p = coefficients[0]
     coefficients_bar[0] += p_bar
 
     return value, (coefficients_bar, x_bar)
 
 
-# s2s digest: 4aaf9996ad25964f
+# s2s digest: 68b39d23e7f64775

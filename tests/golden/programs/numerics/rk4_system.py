@@ -98,8 +98,8 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         k4 = np.array([prey_3 - prey_predator, prey_predator - predator_3])
         # numerics.py:150: y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         k4_bar = scaled_h * y_bar
-        product_bar = y_bar @ (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         k3_bar = 2.0 * k4_bar
+        h_bar += 0.16666666666666666 * (y_bar @ (k1 + 2.0 * k2 + 2.0 * k3 + k4))
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         prey_bar = k4_bar[0]
         difference_bar = k4_bar[1] - prey_bar
@@ -110,7 +110,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         # numerics.py:149: k4 = f(y + h * k3)
         y_bar += y_bar_1
         k3_bar_1 = k3_bar + h * y_bar_1
-        h_bar_1 = 0.16666666666666666 * product_bar + y_bar_1 @ k3
+        h_bar += y_bar_1 @ k3
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         prey_bar = k3_bar_1[0]
         difference_bar = k3_bar_1[1] - prey_bar
@@ -132,7 +132,7 @@ def rk4_system_vjp(y, t_end: float, y_bar):
         # numerics.py:147: k2 = f(y + h / 2 * k1)
         y_bar += y_bar_1
         k1_bar = k4_bar + half_h * y_bar_1
-        h_bar += h_bar_1 + 0.5 * (product_bar + y_bar_1 @ k1)
+        h_bar += 0.5 * (product_bar + y_bar_1 @ k1)
         # numerics.py:141: return np.array([prey - prey * predator, prey * predator - predator])
         prey_bar = k1_bar[0]
         difference_bar = k1_bar[1] - prey_bar
@@ -146,4 +146,4 @@ def rk4_system_vjp(y, t_end: float, y_bar):
     return y, (y_bar, t_end_bar)
 
 
-# s2s digest: 70a51b150d9ad679
+# s2s digest: 54f891be95bf9ace

@@ -54,16 +54,14 @@ def bouncing_ball_value_and_grad(
         # physics.py:39: if y < 0.0:
         if below:
             # physics.py:41: v = -restitution * v
-            v_bar_1 = -restitution * v_bar
+            restitution_bar = restitution_bar - v_bar * v_1
+            v_bar = -restitution * v_bar
             # physics.py:40: y = -y
             y_bar = -y_bar
-            # physics.py:41: v = -restitution * v
-            restitution_bar = restitution_bar - v_bar * v_1
-            v_bar = v_bar_1
         # physics.py:38: y += v * dt
         v_bar += 0.01 * y_bar
 
     return value, (y_bar, restitution_bar)
 
 
-# s2s digest: 4de308368f853395
+# s2s digest: c9f8750c424cfad7

@@ -77,8 +77,8 @@ def mandelbrot_value_and_grad(re: float, im: float):
             ratio_bar = -2.0 * value_bar / log / log / summed
             x_bar += ratio_bar * x_1
             y_bar += ratio_bar * y_1
-        re_bar += x_bar
         im_bar += y_bar
+        re_bar += x_bar
         # physics.py:207: x, y = x * x - y * y + re, 2 * x * y + im
         y_bar_1 = 2.0 * x * y_bar - 2.0 * x_bar * y
         x_bar = 2.0 * (y_bar * y + x_bar * x)
@@ -88,4 +88,4 @@ def mandelbrot_value_and_grad(re: float, im: float):
     return value, (re_bar, im_bar)
 
 
-# s2s digest: 4e6ecfcd3524a32f
+# s2s digest: f2638839896ef5b8

@@ -122,12 +122,12 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
         product_bar = -0.05 * vy_new_bar
         vy_bar += vy_new_bar + drag_v * product_bar
         product_bar = product_bar * vy
+        drag_bar += product_bar * v
         # physics.py:19: vx_new = vx - dt * drag * v * vx
         vx_bar += vx_new_bar - product * vx_new_bar
         product_bar_1 = -vx_new_bar * vx
         v_bar = drag * product_bar + scaled_drag * product_bar_1
-        drag_bar_1 = product_bar * v
-        drag_bar += drag_bar_1 + 0.05 * product_bar_1 * v
+        drag_bar += 0.05 * product_bar_1 * v
         # physics.py:18: v = np.sqrt(vx * vx + vy * vy)
         sqrt_bar = v_bar / v
         vy_bar += sqrt_bar * vy
@@ -140,4 +140,4 @@ def projectile_value_and_grad(speed: float, angle: float, drag: float):
     return value, (speed_bar, angle_bar, drag_bar)
 
 
-# s2s digest: ecd8e0c96a685f5b
+# s2s digest: 439d2524fa2f9e72

@@ -44,9 +44,8 @@ def rows_and_columns_value_and_grad(a):
     column_bar_steps = np.empty((m, n))
     for i in reversed(range(m)):
         # ranges.py:77: total *= np.sum(column)
-        total_bar_1 = total_bar * total_1_steps[i]
         column_bar_steps[i] = np.full(n, total_steps[i] * total_bar)
-        total_bar = total_bar_1
+        total_bar = total_bar * total_1_steps[i]
     # ranges.py:73: for row in a:
     row_bar_steps = np.empty((n, m))
     for i in reversed(range(n)):
@@ -62,4 +61,4 @@ def rows_and_columns_value_and_grad(a):
     return total, a_bar
 
 
-# s2s digest: 1afe37aa4daf5cb0
+# s2s digest: 92801565c00bd32f

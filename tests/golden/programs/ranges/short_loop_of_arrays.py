@@ -41,11 +41,10 @@ def short_loop_of_arrays_value_and_grad(a, x):
     x_bar = np.ones(n)
     for x in reversed(x_steps):
         # ranges.py:280: x = a @ x + 0.1
-        x_bar_1 = x_bar @ a
         a_bar += np.outer(x_bar, x)
-        x_bar = x_bar_1
+        x_bar = x_bar @ a
 
     return value, (a_bar, x_bar)
 
 
-# s2s digest: 39df625c5af482c3
+# s2s digest: 7d450fdb7339e366
