@@ -8,7 +8,7 @@ loop, that is each name that a further step reads.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
@@ -53,8 +53,10 @@ class InnerWriter(Writer):
 
     is_inner = True
 
-    def __init__(self, body: ClosedJaxpr, outer: Writer) -> None:
-        super().__init__(body.jaxpr, InnerScope(outer.scope))
+    def __init__(
+        self, body: ClosedJaxpr, outer: Writer, old_values: Mapping[Var, Var] | None = None
+    ) -> None:
+        super().__init__(body.jaxpr, InnerScope(outer.scope), old_values=old_values)
         self.outer = outer
         self.line_above = outer.current_line
         # A derivative is called after the function that it is of, which another loop may hold.

@@ -97,7 +97,13 @@ def _branch(
     into the arrays of the operands `handed_over`.
     """
     branch = primitive.branches[number]
-    inner = InnerWriter(branch, writer)
+    inputs = {e.text: var for e, var in zip(given, branch.jaxpr.invars, strict=True)}
+    old_values = {
+        out: inputs[name]
+        for out, name in zip(branch.jaxpr.outvars, names, strict=True)
+        if isinstance(out, Var) and name in inputs
+    }
+    inner = InnerWriter(branch, writer, old_values)
     # A branch may use the names of the results, and of operands that end with it, as it likes.
     for name in names:
         inner.scope.names.release(name)

@@ -55,7 +55,10 @@ class Loop:
         carried, made = split_at(body.outvars, num_carry)
         at_end = [*carried, *[atom for atom in made if atom not in entering]]
         kept = Jaxpr(body.constvars, body.invars, body.eqns, at_end)
-        self.inner = InnerWriter(ClosedJaxpr(kept, primitive.body.consts), writer)
+        old_values = {
+            new: old for new, old in zip(carried, entering, strict=True) if isinstance(new, Var)
+        }
+        self.inner = InnerWriter(ClosedJaxpr(kept, primitive.body.consts), writer, old_values)
         self.const_vars = body.invars[:num_consts]
         self.carry_vars = body.invars[num_consts : num_consts + num_carry]
         self.row_vars = body.invars[num_consts + num_carry :]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
 from s2s.passes.bound_dimensions import reads_of
 from s2s.primitives.layout import Pad
 from s2s_codegen.numpy_source.memory import is_new_each_time, may_alias, writes_into
@@ -83,20 +83,18 @@ def with_reads_first(
     return found
 
 
-def with_old_values_first(placed: Sequence[Placed], jaxpr: Jaxpr) -> list[Placed]:
-    """The equations of a body in an order in which an input is read before a result of the same
-    name is computed, which then needs no name of its own.
+def with_old_values_first(placed: Sequence[Placed], old: Mapping[Var, Var]) -> list[Placed]:
+    """The equations of a body in an order in which an input is read before the result that takes
+    its name is computed, which then needs no name of its own.
 
-    Only what stands under one line changes places.
+    `old` has that input of each result. Only what stands under one line changes places.
     """
     found = list(placed)
-    inputs = {var.name: var for var in jaxpr.invars if var.name is not None}
-    eqns = [p.eqn for p in placed]
-    reads = reads_of(eqns)
-    ends = [out for out in jaxpr.outvars if isinstance(out, Var)]
-    old = {out: inputs[out.name] for out in ends if out.name is not None and out.name in inputs}
+    reads = reads_of([p.eqn for p in placed])
     old_values = {
-        eqn: old[eqn.outvars[0]] for eqn in eqns if len(eqn.outvars) == 1 and eqn.outvars[0] in old
+        p.eqn: old[p.eqn.outvars[0]]
+        for p in placed
+        if len(p.eqn.outvars) == 1 and p.eqn.outvars[0] in old
     }
     for writer in old_values:
         _compute_after_reads(found, writer, old_values, reads)

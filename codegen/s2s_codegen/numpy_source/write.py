@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from s2s.ir.dims import names_of, same_shape
@@ -48,8 +48,15 @@ class Writer:
     is_inner: ClassVar[bool] = False
     """Whether it stands inside of a loop or a branch."""
 
-    def __init__(self, jaxpr: Jaxpr, scope: Scope, changed: Sequence[Var] = ()) -> None:
-        """`changed` are the inputs that the function is to change in place."""
+    def __init__(
+        self,
+        jaxpr: Jaxpr,
+        scope: Scope,
+        changed: Sequence[Var] = (),
+        old_values: Mapping[Var, Var] | None = None,
+    ) -> None:
+        """`changed` are the inputs that the function is to change in place. `old_values` has the
+        input of a body whose name a result of it takes."""
         if not self.is_inner:
             scope.without_axes = arrays_without_axes(jaxpr)
         jaxpr = with_written_loops(jaxpr)
@@ -79,9 +86,7 @@ class Writer:
         self.owned: set[Var] = set(changed)
         """Inputs, and results of loops and branches, whose arrays the function may write into."""
         own = jaxpr.invars if self.is_inner else changed
-        placed = schedule(jaxpr, scope.lines)
-        if self.is_inner:
-            placed = with_old_values_first(placed, jaxpr)
+        placed = with_old_values_first(schedule(jaxpr, scope.lines), old_values or {})
         placed = with_reads_first(placed, jaxpr.outvars, own)
         scope.plan = plan(jaxpr, placed, own)
 

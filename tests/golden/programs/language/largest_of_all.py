@@ -29,16 +29,14 @@ def largest_of_all_value_and_grad(xs):
     for i in range(n - 1):
         x = xs[i + 1]
         product = x * x
-        extreme_1 = np.maximum(extreme, product)
         at_least_steps[i] = extreme >= product
-        extreme = extreme_1
+        extreme = np.maximum(extreme, product)
     extreme_1 = xs[0] + 1.0
     at_most_steps = np.empty(n - 1, dtype=bool)
     for i in range(n - 1):
         summed = xs[i + 1] + 1.0
-        extreme_1_1 = np.minimum(extreme_1, summed)
         at_most_steps[i] = extreme_1 <= summed
-        extreme_1 = extreme_1_1
+        extreme_1 = np.minimum(extreme_1, summed)
     value = extreme * extreme_1
 
     # Backward, from the return value to the arguments.
@@ -63,4 +61,4 @@ def largest_of_all_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 71f54abf8196e238
+# s2s digest: 85f4b84c1c838417

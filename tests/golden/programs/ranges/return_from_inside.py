@@ -82,9 +82,8 @@ def return_from_inside_value_and_grad(a, limit: float):
             # ranges.py:167: if total > limit:
             if total > limit:
                 # ranges.py:168: return total * value
-                value_bar_1 = total * value_bar
                 total_bar += value_bar * value_1
-                value_bar = value_bar_1
+                value_bar = total * value_bar
             else:
                 value_bar = 0.0
             # ranges.py:166: total += value
@@ -99,4 +98,4 @@ def return_from_inside_value_and_grad(a, limit: float):
     return value, (a_bar, 0.0)
 
 
-# s2s digest: e58d422532aeb28d
+# s2s digest: 179ce5927a41c3f5
