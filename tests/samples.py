@@ -18,7 +18,7 @@ from s2s import lax
 from s2s.ir.dims import Shape, bound_dimension
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Value
-from s2s.primitives.counts import BindDimension, RowsOfSteps
+from s2s.primitives.counts import BindDimension, NonZero, RowsOfSteps
 from s2s.primitives.creation import Empty
 from s2s.primitives.decompositions import Eigvalsh, Svdvals
 from s2s.primitives.layout import Slice
@@ -377,6 +377,12 @@ def _layout() -> list[Sample]:
             lambda n: bind(BindDimension(bound_dimension("steps")), n)[0],
             (integer(low=0),),
             lambda n: n,
+        ),
+        Sample(
+            "nonzero",
+            lambda x: bind(NonZero(bound_dimension("steps")), x)[0],
+            (boolean(3),),
+            np.count_nonzero,
         ),
         Sample(
             "rows_of_steps",

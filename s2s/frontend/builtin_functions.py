@@ -10,16 +10,17 @@ from typing import Any, cast
 import numpy as np
 
 from s2s import lax
-from s2s.frontend.control_flow.branches import any_of, choose, negation, tested
+from s2s.frontend.control_flow.branches import any_of, choose, negation, not_negative, tested
 from s2s.frontend.control_flow.comparisons import compare, contains
 from s2s.frontend.control_flow.comprehensions import (
     are_all,
+    comprehension,
     extreme,
     is_any,
     is_sequence,
     total,
 )
-from s2s.frontend.control_flow.growing import StackedList
+from s2s.frontend.control_flow.growing import Growing
 from s2s.frontend.control_flow.iteration import (
     enumerate_items,
     items_of,
@@ -27,6 +28,7 @@ from s2s.frontend.control_flow.iteration import (
     range_items,
     zip_items,
 )
+from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.control_flow.state import MISSING
 from s2s.frontend.dispatch import (
     always,
@@ -42,7 +44,7 @@ from s2s.frontend.options import choices
 from s2s.frontend.overloads import COMPARISONS, OPERATORS, UNARY, binary, item, overloads, unary
 from s2s.frontend.texts import formatted, is_shown_later, statement
 from s2s.frontend.users_functions import users_method
-from s2s.ir.dims import Dim, Size, same_size
+from s2s.ir.dims import Dim, same_size
 from s2s.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, PYTHON_SCALARS, DType
 from s2s.numpy.promotion import operand
 from s2s.numpy.registry import COUNTERPARTS, mistake
@@ -136,14 +138,24 @@ def _python_number(value: Any, dtype: DType, target: type) -> Any:
 
 
 @_replaces(len)
-def _len(value: Any) -> Size:
-    if isinstance(value, StackedList):
-        return value.length
+def _len(value: Any) -> Any:
+    if isinstance(value, (Growing, StackedList)):
+        return not_negative(value.length)
     if not isinstance(value, Tracer):
         return len(value)
     if value.aval.shape == ():
         raise mistake("len() of a value that has no axes.")
     return value.aval.shape[0]
+
+
+@_replaces(list)
+def _list(values: Any = ()) -> Any:
+    if isinstance(values, StackedList):
+        return values.copy()
+    items = items_of(values)
+    if items is None or isinstance(items.length, int):
+        return list(values)
+    return comprehension(items, lambda item: item)
 
 
 @_replaces(range)

@@ -23,8 +23,8 @@ from s2s.errors import UserError
 from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
 from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.callables import innermost_function, short_name, signature_of
-from s2s.frontend.control_flow.growing import with_lists
 from s2s.frontend.control_flow.identity import pairs_of_a_trace
+from s2s.frontend.control_flow.stacked import with_lists
 from s2s.frontend.control_flow.state import reasons
 from s2s.frontend.left import changes_of
 from s2s.frontend.located import located

@@ -34,8 +34,9 @@ from typing import Any, cast
 import numpy as np
 
 from s2s.frontend import leaks
-from s2s.frontend.control_flow.growing import STACKED, StackedList, with_arrays
+from s2s.frontend.control_flow.growing import Growing
 from s2s.frontend.control_flow.iteration import Items
+from s2s.frontend.control_flow.stacked import STACKED, StackedList, with_arrays
 from s2s.frontend.control_flow.state import changing
 from s2s.frontend.library import is_own, public_name
 from s2s.frontend.outside import is_left_out
@@ -92,7 +93,7 @@ def is_traced_inside(value: Any) -> bool:
     """Whether a value is traced or a named size, or a container with one in it."""
     if value.__class__ in _SIMPLE:
         return False
-    if isinstance(value, (Tracer, Dim, Items, Selected, StackedList, Text)):
+    if isinstance(value, (Tracer, Dim, Items, Selected, Growing, StackedList, Text)):
         return True
     if isinstance(value, (list, tuple, set, frozenset)):
         return any(map(is_traced_inside, cast("Iterable[Any]", value)))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from s2s.ir.check import check
 from s2s.ir.dims import Size
-from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
+from s2s.passes.bound_dimensions import with_fresh_dimensions
 from s2s.passes.names import hand_on_names
-from s2s.primitive import BatchAxis, Value
+from s2s.primitive import BatchAxis, Primitive, Value, registry
 from s2s.primitives.core import move_batch_axis
-from s2s.trace import copy_equation, make, walk
+from s2s.primitives.counts import Ragged
+from s2s.trace import bind, copy_equation, inline, make, named, walk
 
 
 class Batched:
@@ -37,8 +39,21 @@ def vmap(
 
     An axis of None means the same value for all examples. The list returned has the batch axis of
     each output: those of `out_axes` where given, else what came out naturally. Raises ValueError
-    if an output is to be unbatched but differs between examples.
+    if an output is to be unbatched but differs between examples. Where arrays would have another
+    size for each example, these are computed one by one, in a loop.
     """
+    try:
+        return _all_at_once(closed, size, in_axes, out_axes)
+    except Ragged:
+        return _one_by_one(closed, size, in_axes, out_axes)
+
+
+def _all_at_once(
+    closed: ClosedJaxpr,
+    size: Size,
+    in_axes: Sequence[BatchAxis],
+    out_axes: Sequence[BatchAxis] | None,
+) -> tuple[ClosedJaxpr, list[BatchAxis]]:
     found_axes: list[BatchAxis] = []
 
     def fun(*args: Value) -> list[Value]:
@@ -50,13 +65,69 @@ def vmap(
         found_axes.extend(wanted)
         return [_with_axis(size, r, axis) for r, axis in zip(results, wanted, strict=True)]
 
+    made = _made(fun, closed, size, in_axes)
+    return made, found_axes
+
+
+def _one_by_one(
+    closed: ClosedJaxpr,
+    size: Size,
+    in_axes: Sequence[BatchAxis],
+    out_axes: Sequence[BatchAxis] | None,
+) -> tuple[ClosedJaxpr, list[BatchAxis]]:
+    """A loop over the examples."""
+    wanted = out_axes or [0] * len(closed.jaxpr.outvars)
+    is_batched = [axis is not None for axis in in_axes]
+    names = [var.name for var in closed.jaxpr.invars]
+
+    def of_one(*args: Value) -> list[Value]:
+        shared, own = iter(args[: is_batched.count(False)]), iter(args[is_batched.count(False) :])
+        return inline(
+            with_fresh_dimensions(closed), *[next(own if b else shared) for b in is_batched]
+        )
+
+    def fun(*args: Value) -> list[Value]:
+        shared = [x for x, axis in zip(args, in_axes, strict=True) if axis is None]
+        own = [
+            move_batch_axis(x, axis, 0)
+            for x, axis in zip(args, in_axes, strict=True)
+            if axis is not None
+        ]
+        order = sorted(range(len(args)), key=is_batched.__getitem__)
+        body = make(of_one, [closed.in_avals[k] for k in order], [names[k] for k in order])
+        inside = body.jaxpr
+        invars = [*inside.constvars, *inside.invars]
+        # By name, for it is defined further on.
+        scan: Any = registry["scan"]
+        loop: Primitive = scan(
+            jaxpr=ClosedJaxpr(Jaxpr([], invars, inside.eqns, inside.outvars)),
+            length=size,
+            num_carry=0,
+            num_consts=len(body.consts) + len(shared),
+        )
+        results = bind(loop, *body.consts, *shared, *own)
+        for result, atom in zip(results, closed.jaxpr.outvars, strict=True):
+            if isinstance(atom, Var) and atom.name is not None:
+                named(result, atom.name)
+        batched = [Batched(result, 0) for result in results]
+        return [_with_axis(size, r, axis) for r, axis in zip(batched, wanted, strict=True)]
+
+    return _made(fun, closed, size, in_axes), list(wanted)
+
+
+def _made(
+    fun: Callable[..., list[Value]],
+    closed: ClosedJaxpr,
+    size: Size,
+    in_axes: Sequence[BatchAxis],
+) -> ClosedJaxpr:
     avals = [
         aval if axis is None else batched_aval(aval, size, axis)
         for aval, axis in zip(closed.in_avals, in_axes, strict=True)
     ]
     made = make(fun, avals, [var.name for var in closed.jaxpr.invars])
     check(made.jaxpr)
-    return made, found_axes
+    return made
 
 
 def batched_aval(aval: ShapedArray, size: Size, axis: int) -> ShapedArray:

@@ -1,4 +1,5 @@
-"""bind_dimension: a size made from a value; rows_of_steps: what a loop of such a size made."""
+"""Sizes that are values: bind_dimension makes one of a number, nonzero one of how many truth values
+are true; rows_of_steps is what a loop of such a size made."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from s2s.errors import UserError
+import numpy as np
+
 from s2s.ir.dims import Dim, Size
-from s2s.ir.dtypes import INT64
+from s2s.ir.dtypes import BOOL, INT64
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
 from s2s.primitive import BatchAxis, Primitive, Producer, Value, Zero
 from s2s.primitives.reductions import reduce_max
-from s2s.trace import aval, bind, builder_in_force
+from s2s.trace import aval, bind
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,49 @@ class BindDimension(Primitive):
         return list(args) if known else None
 
 
+class Ragged(Exception):
+    """In a batch, an array would have another size for each example."""
+
+
+@dataclass(frozen=True)
+class NonZero(Primitive):
+    """The indices of the elements that are true, in order; before them their number, which is the
+    value of the dimension `steps`."""
+
+    steps: Dim
+
+    name = "nonzero"
+    multiple_results = True
+
+    @property
+    def bound_dimension(self) -> str | None:
+        return str(self.steps)
+
+    def abstract(self, *avals: ShapedArray) -> list[ShapedArray]:
+        (x,) = avals
+        if x.ndim != 1 or x.dtype != BOOL:
+            raise TypeError(f"{self.name} of a value of type {x}")
+        return [ShapedArray((), INT64), ShapedArray((self.steps,), INT64)]
+
+    def evaluate(self, *arrays: Any) -> list[Any]:
+        indices = np.flatnonzero(arrays[0])
+        return [np.int64(len(indices)), indices]
+
+    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
+        results = bind(self, *primals)
+        return results, [Zero(aval(result)) for result in results]
+
+    def batch(
+        self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
+    ) -> tuple[Value, Any]:
+        raise Ragged
+
+
 class RowsOfSteps(Primitive):
     """The second operand, rows that a loop made in its steps; the first is the number of these.
 
-    In a batch, the examples must make the same number of steps: no array has rows of different
-    number for each.
+    In a batch, the examples must make the same number of steps, or are computed one by one: no
+    array has rows of different number for each.
     """
 
     name = "rows_of_steps"
@@ -85,12 +125,7 @@ class RowsOfSteps(Primitive):
         self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
     ) -> tuple[Value, Any]:
         if dims[0] is not None:
-            builder = builder_in_force()
-            raise UserError(
-                "this loop makes a list whose length differs between the examples of the batch. "
-                "Sum up in the loop what is needed of it, or fill an array of a given length.",
-                None if builder is None else builder.source,
-            )
+            raise Ragged
         return bind(self, *args), dims[1]
 
     def finish(self, args: Sequence[Value]) -> Sequence[Value]:

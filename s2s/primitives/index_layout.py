@@ -6,7 +6,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -206,7 +205,7 @@ def are_distinct(indices: Sequence[Value], shape: Sequence[Size], producer: Prod
     """Whether no two places that the indices address are the same, as far as is known.
 
     `shape` has the sizes of the indexed axes. The indices are known, or along each axis of theirs
-    one of them counts 0, 1, 2, ..., in some order.
+    one of them has different numbers, such as 0, 1, 2, ... in some order.
     """
     known = [known_value(index) for index in indices]
     sizes = [size for size in shape if isinstance(size, int)]
@@ -220,8 +219,8 @@ def are_distinct(indices: Sequence[Value], shape: Sequence[Size], producer: Prod
         if repeated is not None:
             axes, (index,) = repeated[0].broadcast_dimensions, repeated[1]
         # A permutation along an axis has each number once. By name, for it is defined further on.
-        for kind in (Iota, registry["argsort"]):
+        for kind in (Iota, registry["argsort"], registry["nonzero"]):
             count = defined_by(index, kind, producer)
             if count is not None:
-                counted.add(axes[cast("Iota", count[0]).dimension])
+                counted.add(axes[getattr(count[0], "dimension", 0)])
     return len(counted) == max(aval(index).ndim for index in indices)

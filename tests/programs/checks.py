@@ -21,8 +21,7 @@ For each, `check` runs the command line as a user would, and demands:
   vjp       its slope along random directions, which is checked against central differences;
   jvp       the same, and the value to the bit;
   second    the pullback of the pullback, reverse over reverse, against differences of the first;
-  vmap      of the function and of its gradient: a loop over the points of the first's sizes;
-            an error that names the line if the docstring says "Refused in a batch:".
+  vmap      of the function and of its gradient: a loop over the points of the first's sizes.
 
 The module of the first two is kept under `tests/golden/programs`. No argument is written to.
 """
@@ -275,10 +274,7 @@ def check(program: Program, scratch: Path, golden: Callable[[str, str], None]) -
     pullback = check_value_and_gradient(program, scratch, golden)
     check_forward(program, scratch)
     check_second(program, scratch, pullback)
-    if "Refused in a batch:" in (program.function.__doc__ or ""):
-        check_batch_is_refused(program, scratch)
-    else:
-        check_batches(program, scratch, pullback)
+    check_batches(program, scratch, pullback)
 
 
 Pullback = Callable[[list[Any], Any], "tuple[Any, Any]"]
@@ -352,14 +348,6 @@ def check_second(program: Program, scratch: Path, pullback: Pullback) -> None:
         slopes = slope(lambda xs, ct=ct: pullback(xs, ct)[1], program, args, direction)
         expected = inner(slopes, ct_bars)
         np.testing.assert_allclose(inner(found, direction), expected, rtol=1e-5, atol=1e-5)
-
-
-def check_batch_is_refused(program: Program, scratch: Path) -> None:
-    text = f"vmap({program.name})"
-    with directory(program.file.parent), contextlib.redirect_stderr(io.StringIO()) as errors:
-        assert main(["compile", program.file.name, text, "--no-verify"]) == 1
-    # The path is as it was seen from where the file was read first, by whatever test.
-    assert re.search(rf"^s2s: \S*{program.file.name}:\d+:", errors.getvalue(), re.MULTILINE)
 
 
 def check_batches(program: Program, scratch: Path, pullback: Pullback) -> None:

@@ -32,7 +32,7 @@ from s2s.passes.names import hand_on_names
 from s2s.primitive import Primitive, Value
 from s2s.primitives import creation, joining, layout
 from s2s.primitives.arithmetic import add, floor_divide, max as maximum, min as minimum, mul, sub
-from s2s.primitives.counts import BindDimension
+from s2s.primitives.counts import BindDimension, NonZero
 from s2s.primitives.logic import bitwise_and, eq, ge, gt, lt, select_n
 from s2s.trace import aval, bind, copy_equation, inline, make, walk
 from s2s_codegen.stablehlo.folds import folded, loop, rows_at
@@ -91,6 +91,13 @@ class _Scope:
 
     def step(self, eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
         primitive = eqn.primitive.with_jaxprs(in_windows)
+        if isinstance(primitive, NonZero):
+            raise UserError(
+                "a list to which only some steps append has a length that depends on the values "
+                "of the arguments, and arrays of StableHLO have fixed sizes. Append in each step, "
+                "a 0.0 where there is nothing to append, or write a NumPy module.",
+                eqn.source,
+            )
         if isinstance(primitive, While) and primitive.steps is not None:
             results = self._while(primitive, str(primitive.steps), operands)
         elif isinstance(primitive, BindDimension):
@@ -187,6 +194,8 @@ class _Scope:
     # -- what is made of histories ----------------------------------------------------------------
 
     def _derived(self, eqn: JaxprEqn, operands: Sequence[Any]) -> History:
+        if len(eqn.outvars) != 1:
+            raise _refused(eqn)
         (var,) = eqn.outvars
         steps, extra = self._rows(var.aval, eqn)
         for operand, atom in zip(operands, eqn.invars, strict=True):

@@ -14,6 +14,7 @@ from s2s.frontend.control_flow.state import MISSING, Contents, Recording, is_kep
 from s2s.numpy.array import TracedArray
 from s2s.numpy.twins import Test
 from s2s.trace import Tracer, appending_to
+from s2s.tree import flatten
 
 
 @dataclass(eq=False)
@@ -41,6 +42,15 @@ class Alias:
 
 Place = tuple[int, int]
 """A leaf that is carried: the slot, and the number of the leaf in it."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A leaf of what a step appends at one place to the list in a slot."""
+
+    holder: int
+    place: int
+    number: int
 
 
 class Aliases:
@@ -142,8 +152,8 @@ class Aliases:
         found, others = self._related(step, self.carried)
         changed = False
         for pair, test in found.items():
-            if isinstance(pair.array, int):
-                changed = self._keep(pair.array, pair) or changed
+            if isinstance(pair.array, Item):
+                changed = self._keep(pair.array.holder, pair) or changed
             elif pair not in self.known:
                 self._add(pair, others.get(pair.other), None if test is None else False)
                 changed = True
@@ -161,7 +171,12 @@ class Aliases:
         """Which arrays in the slots, and items of lists that grow, are one at the end of the step,
         or are one from before it; and those."""
         leaves: dict[Any, Any] = dict(self.places({**step.start, **step.after}, groups))
-        leaves.update((holder, growing.item) for holder, growing in self.growing.items())
+        leaves.update(
+            (Item(holder, place, number), leaf)
+            for holder, growing in self.growing.items()
+            for place, (_, item) in enumerate(growing.places)
+            for number, leaf in enumerate(flatten(item)[0])
+        )
         with appending_to(step.builder):
             found, others = related(leaves, step.builder)
         return {pair: test for pair, test in found.items() if test is not False}, others
@@ -171,8 +186,8 @@ class Aliases:
         found, others = self._related(step, {**self.carried, **fresh})
         carried: dict[int, Carried] = {}
         for pair, test in found.items():
-            if isinstance(pair.array, int):
-                self._keep(pair.array, pair)
+            if isinstance(pair.array, Item):
+                self._keep(pair.array.holder, pair)
             elif pair not in self.known:
                 alias = self._add(pair, others.get(pair.other), None)
                 step.after[id(alias)] = test
@@ -188,7 +203,8 @@ class Aliases:
                 "a list grows in it by an array that it changes in place, so all of its items are "
                 "one array: append a copy, y.copy()"
             )
-        if pair.is_from_before or (pair.other, holder) in self._kept:
+        is_other_item = isinstance(pair.other, Item)
+        if pair.is_from_before or is_other_item or (pair.other, holder) in self._kept:
             return False
         self._kept.add((pair.other, holder))
         return True

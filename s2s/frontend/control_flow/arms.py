@@ -11,7 +11,7 @@ from s2s.control.bodies import explicit_consts
 from s2s.control.cond import INDEX, Cond
 from s2s.control.user_functions import Body, share_consts
 from s2s.errors import UserError
-from s2s.frontend.control_flow.growing import Grows
+from s2s.frontend.control_flow.growing import Growing, Grows, aligned
 from s2s.frontend.control_flow.identity import Copies
 from s2s.frontend.control_flow.merging import (
     ABSENT,
@@ -26,6 +26,7 @@ from s2s.frontend.control_flow.merging import (
 from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump, returns
 from s2s.frontend.control_flow.raising import is_kept
 from s2s.frontend.control_flow.sharing import Sharing, is_array
+from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
@@ -147,6 +148,8 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
                 as_left(value, arm.changed(), arm.builder)
                 for arm, value in zip(arms, values, strict=True)
             ]
+        if isinstance(slot, Contents) and isinstance(slot.owner, Growing):
+            values = aligned(values)
         start = len(merging.outputs)
         if any(value is not MISSING for value in values):
             # Nothing reads a variable behind a `return`.
@@ -167,9 +170,9 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
             found[key] = _merged_values(values, arms, merging)
         except Unlike as error:
             if isinstance(slot, Contents):
-                if isinstance(slot.owner, list):
+                if isinstance(slot.owner, (list, StackedList)):
                     raise _grows(
-                        cast("list[Any]", slot.owner), values, slots.values(), arms[0].line
+                        cast("Any", slot.owner), values, slots.values(), arms[0].line
                     ) from None
                 raise _differs(slot.name, error, arms[0].line) from None
             unusable(slot, f"depends on the branch: {error}", arms[0].line, _OF_ONE_TYPE)
@@ -178,7 +181,7 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
             if isinstance(slot, Contents) and isinstance(slot.owner, Tracer):
                 contents.add(number)
             else:
-                names[number] = slot.name
+                names[number] = _name_of_results(slot)
     jumps = _merged_jumps(test, arms, merging)
     value = _merged_value(arms, merging)
     arrays = [
@@ -210,6 +213,11 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
     return Choice(Outcome(jumps, given, always, left) if jumps else None, given)
 
 
+def _name_of_results(slot: Slot) -> str:
+    owner: Any = slot.owner if isinstance(slot, Contents) else None
+    return f"{owner.traits.name}_item" if isinstance(owner, Growing) else slot.name
+
+
 def _value_at_break(arm: Arm, key: int, before: Any) -> Any:
     """The value of a variable where the arm ends by `break`; ABSENT if it never does."""
     if arm.outcome is None or "break" not in arm.outcome.jumps:
@@ -233,11 +241,14 @@ def _differs(name: str, error: Exception, line: Source | None) -> UserError:
 
 
 def _grows(
-    owner: list[Any], values: Sequence[Any], slots: Iterable[Slot], line: Source | None
+    owner: Any, values: Sequence[Any], slots: Iterable[Slot], line: Source | None
 ) -> UserError:
     found = (s.name for s in slots if not isinstance(s, Contents) and s.read() is owner)
     name = next(found, None)
-    first, second = (len(value) for value in values)
+    first, second = (
+        StackedList(v["arrays"]).length if isinstance(owner, StackedList) else len(v)
+        for v in values
+    )
     return Grows(
         f"{'a list' if name is None else f'the list `{name}`'} has {first} items where the "
         f"condition is true and {second} where it is false, so its length depends on the values of "
@@ -300,7 +311,9 @@ def bound(
     test: Tracer, arms: Sequence[Arm], outputs: Sequence[tuple[Any, ...]], names: dict[int, str]
 ) -> list[Value]:
     """The results of a `cond` whose branches end with the given leaves."""
-    told = {n: _as_told_by(test, row) for n, row in enumerate(outputs) if _is_flag(row)}
+    flags = {n: row[0] for n, row in enumerate(outputs) if _is_flag(row)}
+    values = {then: _as_told_by(test, then) for then in flags.values()}
+    told = {n: values[then] for n, then in flags.items()}
     if told:
         others = [n for n in range(len(outputs)) if n not in told]
         own_names = {place: names[n] for place, n in enumerate(others) if n in names}
@@ -337,9 +350,9 @@ def _is_flag(row: Sequence[Any]) -> bool:
     return all(type(leaf) is bool for leaf in row) and row[0] is not row[1]
 
 
-def _as_told_by(test: Tracer, row: Sequence[Any]) -> Value:
-    """A leaf that says which branch was taken."""
-    found = test if row[0] else lax.bitwise_not(test)
+def _as_told_by(test: Tracer, then: bool) -> Value:
+    """A leaf that says which branch was taken: `then` in the first."""
+    found = test if then else lax.bitwise_not(test)
     return lax.convert_element_type(found, BOOL, weak_type=True)
 
 

@@ -6,13 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from s2s.frontend.control_flow.arms import Arm, Block, bound, merged
+from s2s.frontend.control_flow.growing import Growing
 from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump
 from s2s.frontend.control_flow.raising import AlwaysRaises, raising
+from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.dispatch import call
 from s2s.frontend.users_functions import users_method
+from s2s.ir.bounds import bounds
+from s2s.ir.dims import BOUND_BY_EQUATIONS, Dim, names_of
 from s2s.ir.dtypes import BOOL
 from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
+from s2s.primitives.creation import dim_as_value
 from s2s.trace import Tracer, known_value
 
 # -- tests ----------------------------------------------------------------------------------------
@@ -20,6 +25,8 @@ from s2s.trace import Tracer, known_value
 
 def tested(value: Any) -> Any:
     """The truth of a value that Python asks for it: a bool, or a traced truth value."""
+    if is_counted(value):
+        value = dim_as_value(value)
     if not isinstance(value, Tracer):
         return value if value.__class__ is bool else _truth_of_object(value)
     found = value.aval
@@ -34,8 +41,23 @@ def tested(value: Any) -> Any:
     return value if found.dtype == BOOL else lax.ne(value, lax_zero(value))
 
 
+def is_counted(value: Any) -> bool:
+    """Whether this is a size that depends on how many steps a loop makes."""
+    return isinstance(value, Dim) and not BOUND_BY_EQUATIONS.isdisjoint(names_of(value))
+
+
+def not_negative(length: Any) -> Any:
+    """The length of a list, of which there may be no items where a part of it begins."""
+    if not is_counted(length) or (bounds(length)[0] or 0) >= 0:
+        return length
+    return lax.max(dim_as_value(length), 0)
+
+
 def _truth_of_object(value: Any) -> Any:
     kind = value.__class__
+    if kind in (Growing, StackedList):
+        is_known = kind is Growing and value.least_length > 0
+        return True if is_known else tested(not_negative(value.length))
     asked = users_method(kind, "__bool__")
     if asked is None and not hasattr(kind, "__bool__"):
         asked = users_method(kind, "__len__")

@@ -8,11 +8,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from s2s.frontend.control_flow.branches import any_of, both, negation, tested
+from s2s.frontend.control_flow.branches import any_of, both, is_counted, negation, tested
 from s2s.frontend.dispatch import call, is_traced_inside, iterated
 from s2s.frontend.overloads import binary
 from s2s.frontend.users_functions import users_method
+from s2s.ir.dims import Dim
 from s2s.numpy.registry import COUNTERPARTS
+from s2s.primitives.creation import dim_as_value
 from s2s.trace import Tracer
 
 _SEQUENCES = (tuple, list)
@@ -23,6 +25,9 @@ def compare(symbol: str, x: Any, y: Any) -> Any:
     if symbol in ("in", "not in"):
         found = contains(y, x)
         return found if symbol == "in" else negation(found)
+    if is_counted(x) or is_counted(y):
+        # How many steps a loop makes, nobody knows before.
+        x, y = (dim_as_value(size) if isinstance(size, Dim) else size for size in (x, y))
     kind: Any = x.__class__
     if kind is y.__class__ and kind not in _PLAIN:
         if kind in _SEQUENCES and (is_traced_inside(x) or is_traced_inside(y)):

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from s2s.frontend.control_flow.branches import both, branch, tested
-from s2s.frontend.control_flow.growing import StackedList
 from s2s.frontend.control_flow.iteration import Items, items_of, mapped_items
 from s2s.frontend.control_flow.loops import SHORT, for_loop
+from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.control_flow.state import MISSING, changing
 from s2s.frontend.dispatch import iterated
 from s2s.numpy.registry import mistake
@@ -20,20 +20,25 @@ Function = Callable[[Any], Any]
 
 def comprehension(iterable: Any, function: Function, condition: Function | None = None) -> Any:
     """`[function(item) for item in iterable if condition(item)]`."""
-    if condition is not None:
-        return list(Filtered(iterable, function, condition))
     items = None if builder_in_force() is None else items_of(iterable)
     if items is None or not items.can_be_traced:
-        return [function(item) for item in iterated(iterable)]
-    if isinstance(items.length, int) and items.length <= SHORT:
+        if condition is None:
+            return [function(item) for item in iterated(iterable)]
+        return list(Filtered(iterable, function, condition))
+    if condition is None and isinstance(items.length, int) and items.length <= SHORT:
         return [function(item) for item in items]
     outs: Any = []
 
-    def body(item: Any) -> None:
+    def append(item: Any) -> None:
         value = function(item)
         if isinstance(outs, list):
             changing(outs)
         cast("Any", outs).append(value)
+
+    def body(item: Any) -> Any:
+        if condition is None:
+            return append(item)
+        return branch(condition(item), lambda: append(item), None, None)
 
     for_loop(items, body, (), (), None, None)
     return outs

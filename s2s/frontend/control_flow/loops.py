@@ -115,9 +115,8 @@ def _of_known_length(items: Items, body: Body, names: Sequence[str], own: Sequen
         trial.undo()
         remaining = items.part(first) if first else items
         builder.source = source
-        if trial.failed:
-            return _run(iter(remaining), body)
-        if items.length - first <= SHORT and trial.is_of_scalars and not trial.has_bodies:
+        is_short = items.length - first <= SHORT
+        if is_short and (trial.failed or (trial.is_of_scalars and not trial.has_bodies)):
             return _steps_or_loop(remaining, body, names, own)
         return _loop_or_steps(remaining, body, names, own)
     return None
@@ -173,15 +172,17 @@ def _loop_or_steps(items: Items, body: Body, names: Sequence[str], own: Sequence
     # Whatever goes wrong in a loop: if it is the user's mistake, the steps will say so.
     try:
         return Loop(body, names, own, items).run()
-    except Exception:
+    except Exception as error:
         whole.undo()
+        _let_go(error)
     builder.source = source
     if items.length > 1:
         try:
             with whole.recording.active():
                 return _first_and_others(items, body, names, own)
-        except Exception:
+        except Exception as error:
             whole.undo()
+            _let_go(error)
     builder.source = source
     return _run(iter(items), body)
 
@@ -348,7 +349,8 @@ class _Trial:
                 self.is_of_scalars = _are_scalars(self.recording)
                 eqns = self.builder.eqns[self.mark :]
                 self.has_bodies = any(eqn.primitive.jaxprs for eqn in eqns)
-            except Exception:
+            except Exception as error:
+                _let_go(error)
                 self.failed = True
                 return None
         return outcome

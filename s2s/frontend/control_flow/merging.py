@@ -12,7 +12,7 @@ from s2s.control.user_functions import fits, join
 from s2s.frontend.control_flow.identity import containers_in
 from s2s.frontend.control_flow.state import MISSING, array_of
 from s2s.ir.dims import Dim
-from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES
+from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, SHORT_NAMES
 from s2s.ir.jaxpr import ShapedArray
 from s2s.numpy.array import is_changeable
 from s2s.primitive import Zero
@@ -142,9 +142,17 @@ class Merging:
                 )
             remaining = iter(column)
             row = tuple(ABSENT if value is ABSENT else next(remaining) for value in values)
-            merged.append(Output(len(self.outputs)))
-            self.outputs.append(row)
+            merged.append(self._output(row))
         return Merged(structure, merged)
+
+    def _output(self, row: tuple[Any, ...]) -> Output:
+        """The result that is one of these leaves: the same one for the same truth values."""
+        if all(map(_is_truth_value, row)):
+            for number, other in enumerate(self.outputs):
+                if all(map(is_same, other, row)):
+                    return Output(number)
+        self.outputs.append(row)
+        return Output(len(self.outputs) - 1)
 
     def merge_flags(self, test: Tracer, flags: tuple[Any, ...]) -> Any:
         """The truth value that is one of two, depending on the branch: a leaf, or an Output."""
@@ -156,6 +164,11 @@ class Merging:
             return lax.bitwise_not(test)
         self.outputs.append(flags)
         return Output(len(self.outputs) - 1)
+
+
+def _is_truth_value(leaf: Any) -> bool:
+    is_traced = isinstance(leaf, Tracer) and leaf.aval.dtype == BOOL and not is_changeable(leaf)
+    return type(leaf) is bool or is_traced
 
 
 def _common(values: Sequence[Any]) -> set[int]:

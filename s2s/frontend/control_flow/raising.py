@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator
 from typing import Any, cast
 
 from s2s.errors import UserError
-from s2s.frontend.control_flow.growing import Wider
+from s2s.frontend.control_flow.growing import Counted, Wider
 from s2s.frontend.control_flow.merging import Unlike
 from s2s.frontend.notes import note
 from s2s.frontend.texts import statement
@@ -33,7 +33,7 @@ _handlers: list[tuple[Kinds, ...]] = []
 """The handlers of each `try` of the user's whose body runs."""
 
 
-OF_S2S = (UserError, UndecidedDimension, Unlike, Wider)
+OF_S2S = (UserError, UndecidedDimension, Unlike, Wider, Counted)
 """What s2s raises for what it cannot do, which is no error of the user's to handle."""
 
 

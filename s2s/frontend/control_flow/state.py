@@ -13,7 +13,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -123,6 +123,41 @@ class Contents:
             attributes.update(value)
 
 
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """An entry of a dict, or an attribute of an object."""
+
+    container: Any
+    key: Any
+
+    @property
+    def name(self) -> str:
+        return str(self.key)
+
+    def read(self) -> Any:
+        return (_entries_of(self.container) or {}).get(self.key, MISSING)
+
+    def write(self, value: Any) -> None:
+        entries = _entries_of(self.container)
+        assert entries is not None
+        entries[self.key] = value
+
+    def replaced(self, contents: Any, value: Any) -> Any:
+        """Contents of the container with another value of the entry."""
+        return {**contents, self.key: value}
+
+
+def _entries_of(value: Any) -> dict[Any, Any] | None:
+    """The entries of a dict, or the attributes of an object of the user's."""
+    if type(value) is dict:
+        return cast("dict[Any, Any]", value)
+    kind: type[Any] = value.__class__
+    is_other = isinstance(value, (type, FunctionType, MethodType, ModuleType, Tracer))
+    if is_other or kind.__module__.partition(".")[0] in ("builtins", "numpy", "s2s"):
+        return None
+    return vars(cast("object", value)) if hasattr(value, "__dict__") else None
+
+
 _UNKNOWN = Missing()
 """In place of contents that cannot be seen."""
 
@@ -163,11 +198,11 @@ class Recording:
             if isinstance(slot, Contents):
                 yield slot.owner
 
-    def sole_values(self, kind: type[Any]) -> dict[int, Any]:
-        """The objects of a class that are known by one variable and nothing else."""
+    def sole_values(self, *kinds: type[Any]) -> dict[int, Any]:
+        """The objects of some classes that are known by one variable and nothing else."""
         found: dict[int, Any] = {}
         for key, slot in self.slots.items():
-            if isinstance(slot, Variable) and type(self.before[key]) is kind:
+            if isinstance(slot, Variable) and type(self.before[key]) in kinds:
                 # The variable, each recording, the argument.
                 known = sum(
                     value is slot.cell.cell_contents
@@ -177,6 +212,28 @@ class Recording:
                 is_alone = twins.is_alone(self.before[key])
                 if sys.getrefcount(slot.cell.cell_contents) == known + 2 and is_alone:
                     found[key] = self.before[key]
+        return found
+
+    def sole_entries(self) -> list[Entry]:
+        """The lists that are known as an entry of one container and nothing else."""
+        found: list[Entry] = []
+        seen: set[int] = set()
+        stack = [slot.read() for slot in self.slots.values() if isinstance(slot, Variable)]
+        while stack:
+            container = stack.pop()
+            entries = _entries_of(container)
+            if entries is None or id(container) in seen:
+                continue
+            seen.add(id(container))
+            for key in entries:
+                value = entries[key]
+                if type(value) is list:
+                    held = (owner for recording in _alive for owner in recording.held())
+                    known = sum(owner is value for owner in held)
+                    # The container, each recording, the variable here, the argument.
+                    if sys.getrefcount(value) == known + 3:
+                        found.append(Entry(container, key))
+                stack.append(value)
         return found
 
     @contextlib.contextmanager
@@ -225,6 +282,9 @@ class Recording:
                 slot.write(self.before[key])
         for key in left:
             del self.slots[key], self.before[key]
+        for key, slot in self.slots.items():
+            if isinstance(slot, Entry):
+                slot.write(self.before[key])
 
     def write(self, values: dict[int, Any]) -> None:
         for key, slot in self.slots.items():
@@ -305,6 +365,8 @@ def put(slot: Slot, value: Any) -> None:
             # The arrays that it may be have been changed with it, and are put by themselves.
             cast("TracedArray", slot.owner).put_elements(value)
             return
+    elif isinstance(slot, Entry):
+        _record_change(slot.container)
     slot.write(value)
 
 

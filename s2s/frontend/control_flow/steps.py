@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from s2s.control.user_functions import fits, same_kind
 from s2s.frontend.control_flow.aliases import Aliases
 from s2s.frontend.control_flow.carried import Carried, Step
-from s2s.frontend.control_flow.growing import Growing, Grows, Latest, Wider
-from s2s.frontend.control_flow.identity import Copies
+from s2s.frontend.control_flow.growing import Counted, Growing, Grows, Latest, Number, Wider
+from s2s.frontend.control_flow.identity import Copies, containers_in
 from s2s.frontend.control_flow.iteration import Counter, Items, Rows, as_number
 from s2s.frontend.control_flow.merging import (
     Unlike,
@@ -23,9 +23,11 @@ from s2s.frontend.control_flow.merging import (
 from s2s.frontend.control_flow.outcomes import End, without
 from s2s.frontend.control_flow.raising import refuse_handled
 from s2s.frontend.control_flow.sharing import tell
+from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
+    Entry,
     Recording,
     elements_of,
     like,
@@ -69,10 +71,13 @@ class Steps:
         self.carried: dict[int, Carried] = {}
         self.fresh: set[int] = set()
         self.growing: dict[int, Growing] = {}
+        self.lists: dict[int, Any] = {}
+        """What becomes of the lists that grow."""
         self.latest: dict[int, Latest] = {}
         self.dropped: dict[str, str] = {}
         """Variables that each step seems to assign before it reads them, and why it must."""
-        self.sole = self.recording.sole_values(list)
+        self.sole = self.recording.sole_values(list, StackedList)
+        self.entries = self.recording.sole_entries()
         self.sole_arrays = self.recording.sole_values(TracedArray)
         self.aliases = Aliases(self.recording, self.carried, self.growing, self.sole_arrays)
         for key, slot in self.recording.slots.items():
@@ -96,6 +101,7 @@ class Steps:
             try:
                 step = self._trace()
                 self._settle(step)
+                self._require_made_here(step)
             except Changed:
                 continue
             except NameError as error:
@@ -104,16 +110,26 @@ class Steps:
                 if error.name in {self.recording.slots[key].name for key in self.fresh}:
                     raise Unlike(f"`{error.name}` has no value in its first step") from None
                 raise
-            except Wider as wider:
-                self.widen(wider)
+            except (Wider, Counted) as unmet:
+                self.carry_more(unmet)
                 continue
             except Grows as grows:
-                owner = next((c for c in self.sole.values() if id(c) == grows.owner_id), None)
+                known = [*self.sole.values(), *[entry.read() for entry in self.entries]]
+                owner = next((found for found in known if id(found) == grows.owner_id), None)
+                del known
                 if owner is None:
                     raise
                 self._begin_to_grow(owner)
                 continue
             return step
+
+    def _require_made_here(self, step: Step) -> None:
+        """Raise Unlike if an object that is appended to a list may be changed by later steps."""
+        before = {id(c) for value in step.start.values() for c in containers_in(value)}
+        for growing in self.growing.values():
+            for _, item in growing.places:
+                if any(id(container) in before for container in containers_in(item)):
+                    raise Unlike("a list grows in it by an object that is carried: append a copy")
 
     def _builder(self) -> Builder:
         builder = Builder(self.source)
@@ -166,6 +182,7 @@ class Steps:
             values.append(tracer_of(builder, var))
         for growing in self.growing.values():
             growing.begin()
+            growing.traits.counter = self._counter_of_steps(builder, counters)
         rows = [value for value in values if value.variable in xs]
         shared = [(value, value.variable) for value in rows]
         shared += [(array, array.variable) for array in self._rows() if isinstance(array, Tracer)]
@@ -196,6 +213,16 @@ class Steps:
             if var.name is not None and var.name.startswith("_"):
                 var.name = "i"
         return Step(builder, outcome, after, counters, numbers, xs, start)
+
+    def _counter_of_steps(
+        self, builder: Builder, counters: Sequence[Var]
+    ) -> tuple[Tracer, int] | None:
+        """What counts the steps one by one from a known number on, and that number."""
+        sources = [s for s in self.items.sources if isinstance(s, Counter)] if self.items else []
+        for var, source in zip(counters, sources, strict=True):
+            if source.step == 1 and type(source.start) is int:
+                return tracer_of(builder, var), source.start
+        return None
 
     def _settle(self, step: Step) -> None:
         """Raises Changed if the step must be traced again."""
@@ -230,36 +257,58 @@ class Steps:
     def _grow(self, key: int, step: Step) -> bool:
         """Whether the slot is a list to which each step appends; it is from now on `growing`."""
         slot = self.recording.slots[key]
-        if not isinstance(slot, Contents) or not isinstance(slot.owner, list):
+        if not isinstance(slot, Contents):
             return False
-        owner = cast("list[Any]", slot.owner)
-        old: list[Any] = self.recording.before[key]
-        new: list[Any] = step.after[key]
-        if len(new) <= len(old) or not all(a is b for a, b in zip(old, new, strict=False)):
+        owner: Any = slot.owner
+        if isinstance(owner, list):
+            old: list[Any] = self.recording.before[key]
+            new: list[Any] = step.after[key]
+            if len(new) <= len(old) or not all(a is b for a, b in zip(old, new, strict=False)):
+                return False
+        elif not isinstance(owner, StackedList):
             return False
         self._begin_to_grow(owner)
         return True
 
-    def _begin_to_grow(self, owner: list[Any]) -> None:
-        holders = [k for k, cell in self.sole.items() if cell is owner]
+    def _begin_to_grow(self, owner: Any) -> None:
+        """Let a list be one that grows. Raises Unlike if it is known by several names."""
+        holders = [k for k, found in self.sole.items() if found is owner]
+        for entry in self.entries:
+            if entry.read() is owner:
+                holders.append(id(entry))
+                self.recording.slots[id(entry)] = entry
+                self.recording.before[id(entry)] = owner
         if len(holders) != 1:
             raise Unlike("a list grows in it, which is used under several names")
-        self.growing[holders[0]] = Growing(list(owner))
+        slot = self.recording.slots[holders[0]]
+        initial = owner.copy()
+        growing = self.growing[holders[0]] = Growing(initial, slot.name)
+        self.carried.pop(holders[0], None)
         self.recording.slots.pop(id(owner), None)
         self.recording.before.pop(id(owner), None)
+        if isinstance(slot, Entry) and id(slot.container) in self.recording.slots:
+            key = id(slot.container)
+            self.recording.before[key] = slot.replaced(self.recording.before[key], growing)
+            if key in self.carried:
+                self._carry(key)
 
-    def widen(self, wider: Wider) -> None:
-        """Carry more of the last items of a list that grows. Raises it again for another loop's."""
-        growing = wider.growing
+    def carry_more(self, unmet: Wider | Counted) -> None:
+        """Carry more of the last items of a list that grows, or their number. Raises it again for
+        another loop's."""
+        growing = unmet.growing
         holder = next((key for key, own in self.growing.items() if own is growing), None)
         if holder is None:
-            raise wider
-        name = f"{self.recording.slots[holder].name}_last"
-        latest = self.latest.setdefault(holder, Latest(growing, name))
-        latest.width = wider.width
-        self.recording.slots[id(latest)] = latest
-        self.recording.before[id(latest)] = growing.initial[-wider.width :]
-        self._carry(id(latest))
+            raise unmet
+        name = self.recording.slots[holder].name
+        if isinstance(unmet, Counted):
+            slot, before = Number(growing, f"{name}_count"), growing.initial_length
+        else:
+            slot = self.latest.setdefault(holder, Latest(growing, f"{name}_last"))
+            slot.width += unmet.more
+            before = growing.last_initial(slot.width)
+        self.recording.slots[id(slot)] = slot
+        self.recording.before[id(slot)] = before
+        self._carry(id(slot))
 
     def _settle_one(self, key: int, carried: Carried, step: Step) -> bool:
         slot = self.recording.slots[key]

@@ -13,7 +13,13 @@ from s2s.control.while_loop import While
 from s2s.frontend.control_flow.aliases import Alias, Place
 from s2s.frontend.control_flow.branches import any_of, both, negation, tested
 from s2s.frontend.control_flow.carried import Carried, Step
-from s2s.frontend.control_flow.growing import Growing, StackedList, Wider
+from s2s.frontend.control_flow.growing import (
+    Counted,
+    Growing,
+    Wider,
+    indices_of_given,
+    together,
+)
 from s2s.frontend.control_flow.identity import Copies
 from s2s.frontend.control_flow.iteration import Counter, as_number
 from s2s.frontend.control_flow.merging import (
@@ -68,8 +74,8 @@ class Loop(Steps):
         while True:
             try:
                 return self._bound()
-            except Wider as wider:  # of its test
-                self.widen(wider)
+            except (Wider, Counted) as unmet:  # of its test
+                self.carry_more(unmet)
 
     def _bound(self) -> End:
         step = self.settled()
@@ -162,13 +168,14 @@ class Loop(Steps):
                 for original in (step.after.get(key), self.recording.before[key]):
                     copies.add(made, original)
                 put(slot, made)
+        for key, made in self.lists.items():
+            put(self.recording.slots[key], made)
         for alias in self.aliases.known.values():
             end = step.after.get(id(alias))
             if isinstance(end, bool) and (runs or id(alias) not in self.carried):
                 alias.test = end
         self.aliases.declare(arrays)
-        lists = {key: self.recording.slots[key].read() for key in self.growing}
-        self.aliases.declare_kept(arrays, lists)
+        self.aliases.declare_kept(arrays, self.lists)
         for key in self.fresh - set(fresh):
             unusable(
                 self.recording.slots[key], "is not assigned in each step", self.source, _BEFORE
@@ -219,8 +226,8 @@ class Loop(Steps):
     ) -> list[Any]:
         builder = step.builder
         unread = [Var(a) for c in fresh.values() for _, a in c.numbers]
-        appended = self._appended(step)
         with appending_to(builder):
+            appended = self._appended(step)
             rows = [as_result(v, _strong(leaf_aval(v))) for v in appended]
             atoms = [builder.atom(v) for v in (*ends, *new, *rows)]
         carry = [*step.numbers, *unread]
@@ -235,7 +242,7 @@ class Loop(Steps):
         closed, consts = explicit_consts(ClosedJaxpr(jaxpr, tuple(builder.consts)))
         primitive = Scan(closed, length, len(carry), len(consts), reverse)
         results = bind(primitive, *consts, *self._initial(fresh), *numbers, *self._rows())
-        self._put_lists(results[len(carry) :])
+        self._make_lists(results[len(carry) :], builder)
         return results[: len(carry)]
 
     def _counting(self, step: Step, reverse: bool) -> tuple[list[Var], list[JaxprEqn]]:
@@ -261,32 +268,47 @@ class Loop(Steps):
         return [] if number is None else [number], eqns
 
     def _appended(self, step: Step) -> list[Any]:
-        """What the step appended to each list that grows."""
+        """What a step appends to the lists that grow."""
         for growing in self.growing.values():
-            growing.ends_early = self._appends_unless_left(growing, step)
-            if growing.is_given is not True and not growing.ends_early:
-                raise Unlike(
-                    "a list grows in some of its steps only: append in each, a 0.0 where there is "
-                    "nothing to append, or add up in a variable what is to be added up"
-                )
-        return [growing.item for growing in self.growing.values()]
+            growing.traits.ends_early = self._appends_unless_left(growing, step)
+            if growing.traits.one_a_step and [given for given, _ in growing.places] != [True]:
+                raise Unlike("it reads items of a list to which it does not append one a step")
+        leaves = [leaf for growing in self.growing.values() for leaf in growing.appended_leaves()]
+        selections = self._selections(step.builder).values()
+        return [*leaves, *[_strong_flags(flags, step.builder) for flags in selections]]
+
+    def _selections(self, builder: Builder) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+        """Which of the items of a step are given, once for lists of which these are the same."""
+        found = (growing.flags() for growing in self.growing.values())
+        return {_key(flags, builder): flags for flags in found if flags}
 
     def _appends_unless_left(self, growing: Growing, step: Step) -> bool:
         """Whether the step in which an endless loop is left is the one that appends nothing."""
         if self.test is not None or self.items is not None or step.outcome is None:
             return False
         flag = _unconverted(any_of([*step.outcome.jumps.values()]), step.builder)
-        given = step.builder.producer(_unconverted(growing.is_given, step.builder))
-        if given is None or given.primitive != Not() or not isinstance(flag, Tracer):
-            return False
-        return given.invars[0] is flag.variable
+        for is_given, _ in growing.places:
+            given = step.builder.producer(_unconverted(is_given, step.builder))
+            if given is None or given.primitive != Not() or not isinstance(flag, Tracer):
+                return False
+            if given.invars[0] is not flag.variable:
+                return False
+        return bool(growing.places)
 
-    def _put_lists(self, stacked: Sequence[Any]) -> None:
-        """Put lists into the slots of those that grow, for what all steps appended."""
-        for (key, growing), rows in zip(self.growing.items(), stacked, strict=True):
-            slot = self.recording.slots[key]
-            named(rows, slot.name)
-            slot.write(StackedList.after(growing, rows[:-1] if growing.ends_early else rows))
+    def _make_lists(self, stacked: Sequence[Any], builder: Builder) -> None:
+        """Make lists of those that grow, for what all steps appended."""
+        rows = iter(stacked)
+        own = {
+            key: [next(rows) for _ in range(growing.number_of_leaves())]
+            for key, growing in self.growing.items()
+        }
+        indices = {
+            key: indices_of_given(next(rows), len(flags))
+            for key, flags in self._selections(builder).items()
+        }
+        for key, growing in self.growing.items():
+            selected = indices.get(_key(growing.flags(), builder))
+            self.lists[key] = growing.after(own[key], selected)
 
     def _while(
         self,
@@ -301,8 +323,8 @@ class Loop(Steps):
         outer = self.outer
         flags = list(jumps)
         unread = [Var(a) for c in fresh.values() for _, a in c.numbers]
-        appended = self._appended(step)
         with appending_to(builder):
+            appended = self._appended(step)
             results = list(jumps.values())
             flag_avals = [leaf_aval(flag) for flag in results]
             rows = [as_result(v, _strong(leaf_aval(v))) for v in appended]
@@ -324,7 +346,7 @@ class Loop(Steps):
         assert outer is builder_in_force()
         if steps is not None:
             count, found, stacked = found[0], found[1 : len(carry) + 1], found[len(carry) + 1 :]
-            self._put_lists([bind(RowsOfSteps(), count, rows) for rows in stacked])
+            self._make_lists([bind(RowsOfSteps(), count, rows) for rows in stacked], builder)
         start = len(starts)
         ended = dict(zip(flags, found[start : start + len(flags)], strict=True))
         start += len(flags)
@@ -391,6 +413,17 @@ def _strong(a: ShapedArray) -> ShapedArray:
 
 def _literal(number: int, like: ShapedArray) -> Any:
     return number if like.weak_type else like.dtype.type(number)
+
+
+def _strong_flags(flags: Sequence[Any], builder: Builder) -> Any:
+    """Truth values as NumPy's, in one array if there are several."""
+    return together([_unconverted(flag, builder) for flag in flags])
+
+
+def _key(flags: Sequence[Any], builder: Builder) -> tuple[Any, ...]:
+    """What is the same of truth values that are."""
+    plain = [_unconverted(flag, builder) for flag in flags]
+    return tuple(flag.variable if isinstance(flag, Tracer) else flag for flag in plain)
 
 
 def _unconverted(value: Any, builder: Builder) -> Any:

@@ -161,17 +161,6 @@ def number_of_an_array(x):
     return float(x) * 2.0
 
 
-def append_in_one_branch(x):
-    """
-    >>> append_in_one_branch(np.array([0.3, -0.2, 0.5, 0.1, 0.9, -0.4]))
-    """
-    out = []
-    for v in x:
-        if v > 0.0:
-            out.append(v)
-    return np.sum(np.array(out) ** 2)
-
-
 def appended_and_changed(x, n: int):
     """
     >>> appended_and_changed(np.array([0.3, 0.4]), 3)

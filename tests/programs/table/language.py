@@ -25,8 +25,7 @@ def newton_until(a: float) -> float:
 
 
 def mean_of_history(xs):
-    """Refused in a batch: the examples have lists of different lengths.
-
+    """
     >>> mean_of_history(np.array([0.5, 1.4, 0.3]))
     >>> mean_of_history(np.array([0.6, 1.2, 0.5]))
     """
@@ -39,8 +38,7 @@ def mean_of_history(xs):
 
 
 def until_it_is_enough(xs):
-    """Refused in a batch: the examples have lists of different lengths.
-
+    """
     >>> until_it_is_enough(np.array([0.5, 1.4, 0.3, 0.7]))
     >>> until_it_is_enough(np.array([0.6, 0.1, 1.5, 0.2]))
     """
@@ -55,8 +53,7 @@ def until_it_is_enough(xs):
 
 
 def differences_along_the_way(a):
-    """Refused in a batch: the examples have lists of different lengths.
-
+    """
     >>> differences_along_the_way(np.float64(0.77))
     >>> differences_along_the_way(np.float64(0.82))
     """
@@ -405,8 +402,7 @@ def item_of_a_list(x: float, k: int) -> float:
 
 
 def until_it_is_enough_of_four(xs):
-    """Refused in a batch: the examples have lists of different lengths.
-
+    """
     >>> until_it_is_enough_of_four(np.array([0.5, 1.4, 0.3, 0.7]))
     >>> until_it_is_enough_of_four(np.array([0.6, 0.1, 1.5, 0.2]))
     """
@@ -447,8 +443,7 @@ def recurrence_of_a_list(x: float, n: int) -> float:
 
 
 def until_it_settles(x: float) -> float:
-    """Refused in a batch: the examples have lists of different lengths.
-
+    """
     >>> until_it_settles(0.9)
     >>> until_it_settles(0.5)
     """

@@ -23,14 +23,14 @@ def all_pairs_value_and_grad(xs, ys):
     """
     (n,), (m,) = xs.shape, ys.shape
 
-    # language.py:91: return sum(x * y**2 for x in xs for y in ys)
+    # language.py:88: return sum(x * y**2 for x in xs for y in ys)
     total = 0.0
     for x in xs:
         for y in ys:
             total = total + x * y**2
 
     # Backward, from the return value to the arguments.
-    # language.py:91: return sum(x * y**2 for x in xs for y in ys)
+    # language.py:88: return sum(x * y**2 for x in xs for y in ys)
     ys_bar = np.zeros(m)
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
@@ -47,4 +47,4 @@ def all_pairs_value_and_grad(xs, ys):
     return total, (xs_bar, ys_bar)
 
 
-# s2s digest: 9b42747615ff0755
+# s2s digest: 25e23393d6d5988f

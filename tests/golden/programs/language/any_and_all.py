@@ -21,7 +21,7 @@ def any_and_all_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # language.py:100: if any(x > 1.0 for x in xs) and all(x > 0.0 for x in xs):
+    # language.py:97: if any(x > 1.0 for x in xs) and all(x > 0.0 for x in xs):
     found = False
     for x in xs:
         found = found | (x > 1.0)
@@ -30,24 +30,24 @@ def any_and_all_value_and_grad(xs):
         for x in xs:
             found = found & (x > 0.0)
     if found:
-        # language.py:101: return np.sum(xs**2)
+        # language.py:98: return np.sum(xs**2)
         value = np.sum(xs**2)
     else:
-        # language.py:102: return np.sum(xs) * xs[0]
+        # language.py:99: return np.sum(xs) * xs[0]
         total = np.sum(xs)
         value = total * xs[0]
 
     # Backward, from the return value to the arguments.
-    # language.py:100: if any(x > 1.0 for x in xs) and all(x > 0.0 for x in xs):
+    # language.py:97: if any(x > 1.0 for x in xs) and all(x > 0.0 for x in xs):
     if found:
-        # language.py:101: return np.sum(xs**2)
+        # language.py:98: return np.sum(xs**2)
         xs_bar = 2.0 * xs
     else:
-        # language.py:102: return np.sum(xs) * xs[0]
+        # language.py:99: return np.sum(xs) * xs[0]
         xs_bar = np.full(n, xs[0])
         xs_bar[0] += total
 
     return value, xs_bar
 
 
-# s2s digest: 902a50f92285f322
+# s2s digest: f91f9ed665956ebd

@@ -18,7 +18,7 @@ def assigned_in_the_test_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (value, x_bar): floats
     """
-    # language.py:187: while (y := x * 0.5) > 0.1:
+    # language.py:184: while (y := x * 0.5) > 0.1:
     done = False
     total = 0.0
     done_steps = []
@@ -26,32 +26,32 @@ def assigned_in_the_test_value_and_grad(x: float) -> tuple[float, float]:
         y = x * 0.5
         done = not y > 0.1
         if done:
-            # language.py:191: total = total * 2.0
+            # language.py:188: total = total * 2.0
             total = total * 2.0
         else:
-            # language.py:188: total += y
+            # language.py:185: total += y
             total += y
             x = y
         done_steps.append(done)
         if done:
             break
-    # language.py:192: return total + x
+    # language.py:189: return total + x
     value = total + x
 
     # Backward, from the return value to the arguments.
-    # language.py:187: while (y := x * 0.5) > 0.1:
+    # language.py:184: while (y := x * 0.5) > 0.1:
     total_bar = 1.0
     x_bar = 1.0
     for done in reversed(done_steps):
         if done:
-            # language.py:191: total = total * 2.0
+            # language.py:188: total = total * 2.0
             total_bar = 2.0 * total_bar
         else:
-            # language.py:188: total += y
+            # language.py:185: total += y
             y_bar = x_bar + total_bar
             x_bar = 0.5 * y_bar
 
     return value, x_bar
 
 
-# s2s digest: 7d141bb066792da2
+# s2s digest: d37961208296787d

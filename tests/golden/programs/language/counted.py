@@ -18,29 +18,29 @@ def counted_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (total, x_bar): floats
     """
-    # language.py:350: for k in range(10):
+    # language.py:347: for k in range(10):
     total = 0.0
     for k in range(10):
-        # language.py:351: add(x * k * 0.1)
+        # language.py:348: add(x * k * 0.1)
         value = x * k * 0.1
-        # language.py:345: if value > 0.5:
+        # language.py:342: if value > 0.5:
         if value > 0.5:
-            # language.py:346: total += value * value
+            # language.py:343: total += value * value
             total += value * value
         else:
-            # language.py:348: total -= value
+            # language.py:345: total -= value
             total -= value
 
     # Backward, from the return value to the arguments.
-    # language.py:350: for k in range(10):
+    # language.py:347: for k in range(10):
     x_bar = 0.0
     for k in reversed(range(10)):
-        # language.py:351: add(x * k * 0.1)
+        # language.py:348: add(x * k * 0.1)
         value = x * k * 0.1
-        # language.py:345: if value > 0.5:
+        # language.py:342: if value > 0.5:
         converted_k = float(k)
         if value > 0.5:
-            # language.py:346: total += value * value
+            # language.py:343: total += value * value
             x_bar += 0.2 * value * converted_k
         else:
             x_bar -= 0.1 * converted_k
@@ -48,4 +48,4 @@ def counted_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: d17e8f9da575ed38
+# s2s digest: 89a7972d7471cdbd

@@ -18,17 +18,17 @@ def decorated_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (value, x_bar): floats
     """
-    # language.py:289: return capped(x) * coefficient(2) + squared(x)
+    # language.py:286: return capped(x) * coefficient(2) + squared(x)
     above = x > 1.0
     product = 1.0 if above else x * x
     value = product * 2.0 * 0.3333333333333333 + x * x
 
     # Backward, from the return value to the arguments.
-    # language.py:289: return capped(x) * coefficient(2) + squared(x)
+    # language.py:286: return capped(x) * coefficient(2) + squared(x)
     x_bar = 0.0 if above else 1.3333333333333333 * x
     x_bar += 2.0 * x
 
     return value, x_bar
 
 
-# s2s digest: 53f6276d2f7652ea
+# s2s digest: abb42870392d6b3b

@@ -13,8 +13,6 @@ import numpy as np
 def differences_along_the_way_value_and_grad(a):
     """Value of `differences_along_the_way`, and its gradient with respect to `a`.
 
-    Refused in a batch: the examples have lists of different lengths.
-
     Args:
         a: float64[]
 
@@ -24,46 +22,46 @@ def differences_along_the_way_value_and_grad(a):
     if np.ndim(a):
         raise ValueError("expected a: f64[]")
 
-    # language.py:63: x = a + 2.0
+    # language.py:60: x = a + 2.0
     x = a + 2.0
-    # language.py:65: while True:
+    # language.py:62: while True:
     x_1 = x
     history = []
     x_steps = []
     while True:
         x_steps.append(x_1)
-        # language.py:66: new = 0.5 * (x + a / x)
+        # language.py:63: new = 0.5 * (x + a / x)
         new = 0.5 * (x_1 + a / x_1)
-        # language.py:68: if np.abs(new - x) < 1e-9:
+        # language.py:65: if np.abs(new - x) < 1e-9:
         history.append(new)
         if np.abs(new - x_1) < 1e-09:
             break
         x_1 = new
     history = np.array(history, dtype=float)
     joined = np.concatenate([np.array([x]), history])
-    # language.py:71: h = np.array(history)
+    # language.py:68: h = np.array(history)
     h = joined.copy()
-    # language.py:72: return np.sum(np.diff(h) ** 2) + len(history) * a
+    # language.py:69: return np.sum(np.diff(h) ** 2) + len(history) * a
     difference = h[1:] - h[:-1]
     value = np.sum(difference**2) + (len(x_steps) + 1) * a
 
     # Backward, from the return value to the arguments.
-    # language.py:72: return np.sum(np.diff(h) ** 2) + len(history) * a
+    # language.py:69: return np.sum(np.diff(h) ** 2) + len(history) * a
     product_bar = 2.0 * difference
     h_bar = np.zeros(h.shape)
     h_bar[:-1] = -product_bar
     h_bar[1:] += product_bar
-    # language.py:65: while True:
+    # language.py:62: while True:
     a_bar = len(x_steps) + 1 + h_bar[0]
     x_bar = 0.0
     for i in reversed(range(len(x_steps))):
         x = x_steps[i]
-        # language.py:68: if np.abs(new - x) < 1e-9:
+        # language.py:65: if np.abs(new - x) < 1e-9:
         new_bar = h_bar[i + 1]
         if not np.abs(history[i] - x) < 1e-09:
             new_bar += x_bar
             x_bar = 0.0
-        # language.py:66: new = 0.5 * (x + a / x)
+        # language.py:63: new = 0.5 * (x + a / x)
         product_bar_1 = 0.5 * new_bar
         ratio_bar = product_bar_1 / x
         a_bar += ratio_bar
@@ -73,4 +71,4 @@ def differences_along_the_way_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: 14d22f3e2862f348
+# s2s digest: bf563a3fab5a5531

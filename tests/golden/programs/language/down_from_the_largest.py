@@ -21,24 +21,24 @@ def down_from_the_largest_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # language.py:151: for i in range(np.argmax(xs), -1, -1):
+    # language.py:148: for i in range(np.argmax(xs), -1, -1):
     argmax_xs = np.argmax(xs)
     total = 0.0
     for i in range(argmax_xs, -1, -1):
-        # language.py:152: total = total * 0.5 + xs[i] ** 2
+        # language.py:149: total = total * 0.5 + xs[i] ** 2
         total = total * 0.5 + xs[i] ** 2
 
     # Backward, from the return value to the arguments.
-    # language.py:151: for i in range(np.argmax(xs), -1, -1):
+    # language.py:148: for i in range(np.argmax(xs), -1, -1):
     xs_bar = np.zeros(n)
     total_bar = 1.0
     for j in reversed(range(len(range(argmax_xs, -1, -1)))):
         i = argmax_xs - j
-        # language.py:152: total = total * 0.5 + xs[i] ** 2
+        # language.py:149: total = total * 0.5 + xs[i] ** 2
         xs_bar[i] += 2.0 * xs[i] * total_bar
         total_bar = 0.5 * total_bar
 
     return total, xs_bar
 
 
-# s2s digest: 5e2f3fa20e97093a
+# s2s digest: 034cc2d9c66778af

@@ -21,21 +21,21 @@ def every_other_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # language.py:162: for i in range(0, np.argmax(xs) + 1, 2):
+    # language.py:159: for i in range(0, np.argmax(xs) + 1, 2):
     summed = np.argmax(xs) + 1
     total = 0.0
     for i in range(0, summed, 2):
-        # language.py:163: total += xs[i] ** 3
+        # language.py:160: total += xs[i] ** 3
         total += xs[i] ** 3
 
     # Backward, from the return value to the arguments.
-    # language.py:162: for i in range(0, np.argmax(xs) + 1, 2):
+    # language.py:159: for i in range(0, np.argmax(xs) + 1, 2):
     xs_bar = np.zeros(n)
     for i in reversed(range(0, 2 * len(range(0, summed, 2)), 2)):
-        # language.py:163: total += xs[i] ** 3
+        # language.py:160: total += xs[i] ** 3
         xs_bar[i] += 3.0 * xs[i] ** 2
 
     return total, xs_bar
 
 
-# s2s digest: 59ed1edbb0ebea15
+# s2s digest: ce25fd8929c8f4aa

@@ -19,22 +19,22 @@ def folded_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float
         value: float
         (x_bar, y_bar): floats
     """
-    # language.py:298: product = functools.reduce(lambda a, b: a * b + 1.0, [x, y, x])
+    # language.py:295: product = functools.reduce(lambda a, b: a * b + 1.0, [x, y, x])
     b = x * y
     a = b + 1.0
     product = a * x + 1.0
-    # language.py:300: product = product + a * b
+    # language.py:297: product = product + a * b
     product = product + b
     product = product + x * b
     product = product + y * b
-    # language.py:301: return scaled(product)
+    # language.py:298: return scaled(product)
     value = product * 3.0 + product
 
     # Backward, from the return value to the arguments.
-    # language.py:300: product = product + a * b
+    # language.py:297: product = product + a * b
     y_bar = 4.0 * b
     a_bar = 4.0 * y + 4.0
-    # language.py:298: product = functools.reduce(lambda a, b: a * b + 1.0, [x, y, x])
+    # language.py:295: product = functools.reduce(lambda a, b: a * b + 1.0, [x, y, x])
     a_bar += 8.0 * x
     y_bar_1 = y_bar + x * a_bar
     x_bar = y_bar + 4.0 * a + a_bar * y
@@ -42,4 +42,4 @@ def folded_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float
     return value, (x_bar, y_bar_1)
 
 
-# s2s digest: 0e9effe3673a247c
+# s2s digest: afabebd47b8190dd

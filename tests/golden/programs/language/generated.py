@@ -18,56 +18,56 @@ def generated_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (total, x_bar): floats
     """
-    # language.py:124: if value > 1.0:
+    # language.py:121: if value > 1.0:
     above = x > 1.0
     if above:
-        # language.py:125: value = value * 0.5
+        # language.py:122: value = value * 0.5
         value = x * 0.5
     else:
-        # language.py:127: value = value + 0.7
+        # language.py:124: value = value + 0.7
         value = x + 0.7
-    # language.py:138: total = total * 0.5 + value * value
+    # language.py:135: total = total * 0.5 + value * value
     total = x * 0.5 + value * value
-    # language.py:124: if value > 1.0:
+    # language.py:121: if value > 1.0:
     above_1 = value > 1.0
     if above_1:
-        # language.py:125: value = value * 0.5
+        # language.py:122: value = value * 0.5
         value_1 = value * 0.5
     else:
-        # language.py:127: value = value + 0.7
+        # language.py:124: value = value + 0.7
         value_1 = value + 0.7
-    # language.py:138: total = total * 0.5 + value * value
+    # language.py:135: total = total * 0.5 + value * value
     total = total * 0.5 + value_1 * value_1
-    # language.py:124: if value > 1.0:
+    # language.py:121: if value > 1.0:
     above_2 = value_1 > 1.0
     if above_2:
-        # language.py:125: value = value * 0.5
+        # language.py:122: value = value * 0.5
         value_2 = value_1 * 0.5
     else:
-        # language.py:127: value = value + 0.7
+        # language.py:124: value = value + 0.7
         value_2 = value_1 + 0.7
-    # language.py:138: total = total * 0.5 + value * value
+    # language.py:135: total = total * 0.5 + value * value
     total = total * 0.5 + value_2 * value_2
 
     # Backward, from the return value to the arguments.
-    # language.py:124: if value > 1.0:
+    # language.py:121: if value > 1.0:
     value_bar = 2.0 * value_2
     if above_2:
-        # language.py:125: value = value * 0.5
+        # language.py:122: value = value * 0.5
         value_bar = 0.5 * value_bar
-    # language.py:138: total = total * 0.5 + value * value
+    # language.py:135: total = total * 0.5 + value * value
     value_bar += value_1
-    # language.py:124: if value > 1.0:
+    # language.py:121: if value > 1.0:
     if above_1:
-        # language.py:125: value = value * 0.5
+        # language.py:122: value = value * 0.5
         value_bar = 0.5 * value_bar
-    # language.py:138: total = total * 0.5 + value * value
+    # language.py:135: total = total * 0.5 + value * value
     value_bar += 0.5 * value
-    # language.py:124: if value > 1.0:
+    # language.py:121: if value > 1.0:
     x_bar = 0.5 * value_bar if above else value_bar
     x_bar += 0.125
 
     return total, x_bar
 
 
-# s2s digest: 3a6f4d3fc0a61b9d
+# s2s digest: 8c5f7ab1e45f98c1

@@ -22,18 +22,18 @@ def grouped_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
         value_1: float
         (x_bar, y_bar): floats
     """
-    # language.py:360: first, *rest = [x, y, x * y]
+    # language.py:357: first, *rest = [x, y, x * y]
     value = x * y
-    # language.py:362: quotient, remainder = divmod(x * 7.0, 2.0)
+    # language.py:359: quotient, remainder = divmod(x * 7.0, 2.0)
     scaled_x = x * 7.0
     quotient = scaled_x // 2.0
     remainder = scaled_x % 2.0
-    # language.py:363: total = first * quotient + remainder * values["value 1"]
+    # language.py:360: total = first * quotient + remainder * values["value 1"]
     total = x * quotient + remainder * value
-    # language.py:365: total += value * weight * len(name)
+    # language.py:362: total += value * weight * len(name)
     total += y * 2.0 * 7.0
     total += value * 7.0
-    # language.py:366: return round(x * 10.0) * total + pow(x, 2) * abs(-y)
+    # language.py:363: return round(x * 10.0) * total + pow(x, 2) * abs(-y)
     converted = int(np.round(x * 10.0))
     x_squared = x**2
     minus_y = -y
@@ -41,19 +41,19 @@ def grouped_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     value_1 = converted * total + x_squared * abs_minus_y
 
     # Backward, from the return value to the arguments.
-    # language.py:365: total += value * weight * len(name)
+    # language.py:362: total += value * weight * len(name)
     value_bar = 7.0 * converted
     y_bar = 14.0 * converted - x_squared * math.copysign(bool(minus_y), minus_y)
-    # language.py:363: total = first * quotient + remainder * values["value 1"]
+    # language.py:360: total = first * quotient + remainder * values["value 1"]
     value_bar_1 = value_bar + remainder * converted
     x_bar = 2.0 * x * abs_minus_y + converted * quotient
-    # language.py:362: quotient, remainder = divmod(x * 7.0, 2.0)
+    # language.py:359: quotient, remainder = divmod(x * 7.0, 2.0)
     x_bar += value_bar * value
-    # language.py:360: first, *rest = [x, y, x * y]
+    # language.py:357: first, *rest = [x, y, x * y]
     y_bar += x * value_bar_1
     x_bar += value_bar_1 * y
 
     return value_1, (x_bar, y_bar)
 
 
-# s2s digest: 1f6e2c6bd7f4fcdf
+# s2s digest: c472f77d3c784382

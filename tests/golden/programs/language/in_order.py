@@ -19,27 +19,27 @@ def in_order_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, flo
         value: float
         (x_bar, y_bar): floats
     """
-    # language.py:388: if (x, 1.0) < (y, 2.0) and [x, y] != [y, x]:
+    # language.py:385: if (x, 1.0) < (y, 2.0) and [x, y] != [y, x]:
     equal = x == y
     both = ((x < y) | equal) & ((not equal) | (not y == x))
     if both:
-        # language.py:389: return y * x
+        # language.py:386: return y * x
         value = y * x
     else:
-        # language.py:390: return x * x
+        # language.py:387: return x * x
         value = x * x
 
     # Backward, from the return value to the arguments.
-    # language.py:388: if (x, 1.0) < (y, 2.0) and [x, y] != [y, x]:
+    # language.py:385: if (x, 1.0) < (y, 2.0) and [x, y] != [y, x]:
     if both:
         y_bar = x
         x_bar = y
     else:
-        # language.py:390: return x * x
+        # language.py:387: return x * x
         x_bar = 2.0 * x
         y_bar = 0.0
 
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 484cb7d46d0e97b6
+# s2s digest: 42b7ccfbd8c74cc4

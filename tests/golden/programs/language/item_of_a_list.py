@@ -22,20 +22,20 @@ def item_of_a_list_value_and_grad(x: float, k: int) -> tuple[float, float]:
     Returns:
         (value, x_bar): floats
     """
-    # language.py:401: return weights[k] * x + powers[k - 1]
+    # language.py:398: return weights[k] * x + powers[k - 1]
     converted = float(CONSTANT[k])
     value = converted * x + np.array([x, x * x, 2.0])[k - 1]
 
     # Backward, from the return value to the arguments.
-    # language.py:401: return weights[k] * x + powers[k - 1]
+    # language.py:398: return weights[k] * x + powers[k - 1]
     added_bar = np.zeros(3)
     added_bar[k - 1] = 1.0
     element_bar = added_bar[1]
     x_bar = added_bar[0] + converted
-    # language.py:400: powers = (x, x * x, 2.0)
+    # language.py:397: powers = (x, x * x, 2.0)
     x_bar += 2.0 * element_bar * x
 
     return value, x_bar
 
 
-# s2s digest: b1861fc61b520cdf
+# s2s digest: a14eb64e9f2044e0

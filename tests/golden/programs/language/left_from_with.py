@@ -21,24 +21,24 @@ def left_from_with_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # language.py:216: for x in xs:
+    # language.py:213: for x in xs:
     done = False
     total = 0.0
     either_steps = []
     for i in range(n):
         x = xs[i]
-        # language.py:218: if x < 0.3:
+        # language.py:215: if x < 0.3:
         below = x < 0.3
         if below:
             above = False
         else:
-            # language.py:220: if x > 1.0:
+            # language.py:217: if x > 1.0:
             above = x > 1.0
         either = below | above
         if either:
             done = above
         else:
-            # language.py:222: total += x * x
+            # language.py:219: total += x * x
             total += x * x
             done = False
         either_steps.append(either)
@@ -46,16 +46,16 @@ def left_from_with_value_and_grad(xs):
             break
 
     # Backward, from the return value to the arguments.
-    # language.py:216: for x in xs:
+    # language.py:213: for x in xs:
     xs_bar = np.zeros(n)
     for i in reversed(range(len(either_steps))):
         x = xs[i]
-        # language.py:218: if x < 0.3:
+        # language.py:215: if x < 0.3:
         x_bar = 0.0 if either_steps[i] else 2.0 * x
-        # language.py:216: for x in xs:
+        # language.py:213: for x in xs:
         xs_bar[i] += x_bar
 
     return total, xs_bar
 
 
-# s2s digest: c47b34005b463d99
+# s2s digest: ce6fd0787ca4ff1b

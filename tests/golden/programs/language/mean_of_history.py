@@ -13,8 +13,6 @@ import numpy as np
 def mean_of_history_value_and_grad(xs):
     """Value of `mean_of_history`, and its gradient with respect to `xs`.
 
-    Refused in a batch: the examples have lists of different lengths.
-
     Args:
         xs: float64[n]
 
@@ -23,32 +21,32 @@ def mean_of_history_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # language.py:35: while np.sum(state) > 0.5:
+    # language.py:34: while np.sum(state) > 0.5:
     state = xs
     history = [state]
     while np.sum(state) > 0.5:
-        # language.py:36: state = state * 0.7
+        # language.py:35: state = state * 0.7
         state = state * 0.7
         history.append(state)
     steps = (len(history) - 1)
     history = np.array(history, dtype=float).reshape(-1, n)
-    # language.py:38: return np.mean(np.array(history)[:, 0] ** 2) + np.sum(history[-1])
+    # language.py:37: return np.mean(np.array(history)[:, 0] ** 2) + np.sum(history[-1])
     value = np.mean(history[:, 0] ** 2) + np.sum(history[-1])
 
     # Backward, from the return value to the arguments.
-    # language.py:38: return np.mean(np.array(history)[:, 0] ** 2) + np.sum(history[-1])
+    # language.py:37: return np.mean(np.array(history)[:, 0] ** 2) + np.sum(history[-1])
     sum_bar = np.zeros((steps + 1, n))
     sum_bar[-1:] = 1.0
     sum_bar[:, :1] += 2.0 / (steps + 1) * history[:, 0][:, None]
-    # language.py:35: while np.sum(state) > 0.5:
+    # language.py:34: while np.sum(state) > 0.5:
     state_bar = np.zeros(n)
     for i in reversed(range(1, steps + 1)):
         state_bar += sum_bar[i]
-        # language.py:36: state = state * 0.7
+        # language.py:35: state = state * 0.7
         state_bar = 0.7 * state_bar
     xs_bar = sum_bar[0] + state_bar
 
     return value, xs_bar
 
 
-# s2s digest: 1947de692762e23c
+# s2s digest: ea44ad3ea587a943

@@ -19,25 +19,25 @@ def membership_value_and_grad(x: float, k: int) -> tuple[float, float]:
     Returns:
         (x_1, x_bar): floats
     """
-    # language.py:378: if k in (1, 2, 3):
+    # language.py:375: if k in (1, 2, 3):
     either = (k == 1) | (k == 2) | (k == 3)
     if either:
         x_1 = x
     else:
-        # language.py:380: return x * x if k not in range(7, 9) and 0.5 not in (x, k) else x**4
+        # language.py:377: return x * x if k not in range(7, 9) and 0.5 not in (x, k) else x**4
         opposite = not (k == 7) | (k == 8)
         chosen = not (x == 0.5) | (k == 0.5) if opposite else opposite
         x_1 = x * x if chosen else x**4
 
     # Backward, from the return value to the arguments.
-    # language.py:378: if k in (1, 2, 3):
+    # language.py:375: if k in (1, 2, 3):
     if either:
         x_bar = 1.0
     else:
-        # language.py:380: return x * x if k not in range(7, 9) and 0.5 not in (x, k) else x**4
+        # language.py:377: return x * x if k not in range(7, 9) and 0.5 not in (x, k) else x**4
         x_bar = 2.0 * x if chosen else 4.0 * x**3
 
     return x_1, x_bar
 
 
-# s2s digest: e89492564c7f2a54
+# s2s digest: 86c9eaf4a82a2212

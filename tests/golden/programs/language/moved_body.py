@@ -21,35 +21,35 @@ def moved_body_value_and_grad(
         value: float
         (position_bar, velocity_bar): floats
     """
-    # language.py:331: for _ in range(10):
+    # language.py:328: for _ in range(10):
     for _ in range(10):
-        # language.py:332: body = body + body(0.1)
+        # language.py:329: body = body + body(0.1)
         position_1 = position + 0.1 * velocity
         velocity = velocity - 0.1 * position
         position = position_1
-    # language.py:314: if self.position > 0.0:
+    # language.py:311: if self.position > 0.0:
     above = position > 0.0
     if above:
-        # language.py:315: return 0.5 * self.position**2
+        # language.py:312: return 0.5 * self.position**2
         chosen = 0.5 * position**2
     else:
-        # language.py:316: return -self.position
+        # language.py:313: return -self.position
         chosen = -position
-    # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
+    # language.py:330: return dataclasses.replace(body, velocity=0.5).energy * body.energy
     summed = 0.125 + chosen
     summed_1 = 0.5 * velocity**2 + chosen
     value = summed * summed_1
 
     # Backward, from the return value to the arguments.
-    # language.py:333: return dataclasses.replace(body, velocity=0.5).energy * body.energy
+    # language.py:330: return dataclasses.replace(body, velocity=0.5).energy * body.energy
     sum_bar = summed_1 + summed
-    # language.py:314: if self.position > 0.0:
+    # language.py:311: if self.position > 0.0:
     chosen_bar = position * sum_bar if above else -sum_bar
-    # language.py:331: for _ in range(10):
+    # language.py:328: for _ in range(10):
     position_bar = chosen_bar
     velocity_bar = velocity * summed
     for _ in range(10):
-        # language.py:332: body = body + body(0.1)
+        # language.py:329: body = body + body(0.1)
         position_bar_1 = position_bar - 0.1 * velocity_bar
         velocity_bar += 0.1 * position_bar
         position_bar = position_bar_1
@@ -57,4 +57,4 @@ def moved_body_value_and_grad(
     return value, (position_bar, velocity_bar)
 
 
-# s2s digest: 55b9ddc128f6b2c7
+# s2s digest: 6c2898dd9fd55d44

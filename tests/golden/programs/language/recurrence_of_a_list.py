@@ -20,23 +20,23 @@ def recurrence_of_a_list_value_and_grad(x: float, n: int):
     Returns:
         (value, x_bar): float64[], float
     """
-    # language.py:443: h = [x, x * 0.5]
+    # language.py:439: h = [x, x * 0.5]
     half_x = x * 0.5
-    # language.py:444: for _ in range(n):
+    # language.py:440: for _ in range(n):
     x_1 = x
     value = half_x
     h = []
     x_steps = []
     for _ in range(n):
         x_steps.append(x_1)
-        # language.py:445: h.append(h[-1] + 0.1 * h[-2] ** 2)
+        # language.py:441: h.append(h[-1] + 0.1 * h[-2] ** 2)
         value_1 = value + 0.1 * x_1**2
         h.append(value_1)
         x_1 = value
         value = value_1
     h = np.array(h, dtype=float)
     joined = np.concatenate([np.array([x, half_x]), h])
-    # language.py:446: return h[-1] * sum(h)
+    # language.py:442: return h[-1] * sum(h)
     element = joined[-1]
     total = 0.0
     for joined_row in joined:
@@ -44,23 +44,23 @@ def recurrence_of_a_list_value_and_grad(x: float, n: int):
     value = element * total
 
     # Backward, from the return value to the arguments.
-    # language.py:446: return h[-1] * sum(h)
+    # language.py:442: return h[-1] * sum(h)
     sum_bar = np.full(len(x_steps) + 2, element)
     sum_bar[-1] += total
-    # language.py:444: for _ in range(n):
+    # language.py:440: for _ in range(n):
     x_bar = 0.0
     value_bar = 0.0
     for i in reversed(range(len(x_steps))):
-        # language.py:445: h.append(h[-1] + 0.1 * h[-2] ** 2)
+        # language.py:441: h.append(h[-1] + 0.1 * h[-2] ** 2)
         sum_bar_1 = value_bar + sum_bar[i + 2]
         value_bar = x_bar + sum_bar_1
         x_bar = 0.2 * x_steps[i] * sum_bar_1
     x_bar += sum_bar[0]
     sum_bar_1 = sum_bar[1] + value_bar
-    # language.py:443: h = [x, x * 0.5]
+    # language.py:439: h = [x, x * 0.5]
     x_bar += 0.5 * sum_bar_1
 
     return value, x_bar
 
 
-# s2s digest: 7aea77aab04d0495
+# s2s digest: 9a8ebac6dea2ab34

@@ -19,21 +19,21 @@ def returned_from_match_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (value, x_bar): floats
     """
-    # language.py:251: if x > 0.5:
+    # language.py:248: if x > 0.5:
     above = x > 0.5
     if above:
-        # language.py:252: return x**power
+        # language.py:249: return x**power
         power = x**2
     else:
         power = 0.0
     if above:
         value = power
     else:
-        # language.py:255: return math.exp(x)
+        # language.py:252: return math.exp(x)
         value = math.exp(x)
 
     # Backward, from the return value to the arguments.
-    # language.py:251: if x > 0.5:
+    # language.py:248: if x > 0.5:
     if above:
         chosen_bar = 1.0
         x_bar = 0.0
@@ -41,11 +41,11 @@ def returned_from_match_value_and_grad(x: float) -> tuple[float, float]:
         chosen_bar = 0.0
         x_bar = value
     if above:
-        # language.py:252: return x**power
+        # language.py:249: return x**power
         x_bar_1 = 2.0 * x * chosen_bar
         x_bar += x_bar_1
 
     return value, x_bar
 
 
-# s2s digest: b482f68c17d207d1
+# s2s digest: 019d8b3a6ef66619

@@ -18,31 +18,31 @@ def returned_from_try_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (value, x_bar): floats
     """
-    # language.py:233: if x > 0.5:
+    # language.py:230: if x > 0.5:
     above = x > 0.5
     if above:
-        # language.py:234: return x * x * scale
+        # language.py:231: return x * x * scale
         product = x * x
         y = 0.0
     else:
-        # language.py:238: y = x * 5.0
+        # language.py:235: y = x * 5.0
         y = x * 5.0
         product = 0.0
-    # language.py:240: scale = 2.0
+    # language.py:237: scale = 2.0
     value = product if above else y * 2.0
 
     # Backward, from the return value to the arguments.
-    # language.py:240: scale = 2.0
+    # language.py:237: scale = 2.0
     if above:
         chosen_bar = 1.0
         y_bar = 0.0
     else:
         chosen_bar = 0.0
         y_bar = 2.0
-    # language.py:233: if x > 0.5:
+    # language.py:230: if x > 0.5:
     x_bar = 2.0 * chosen_bar * x if above else 5.0 * y_bar
 
     return value, x_bar
 
 
-# s2s digest: b0f32a1ab62ed9fb
+# s2s digest: b667fb359ed6d6f7

@@ -18,21 +18,21 @@ def returned_from_with_value_and_grad(x: float) -> tuple[float, float]:
     Returns:
         (y, x_bar): floats
     """
-    # language.py:204: if x > 0.5:
+    # language.py:201: if x > 0.5:
     above = x > 0.5
     if above:
-        # language.py:205: return x * x
+        # language.py:202: return x * x
         product = x * x
         y = 0.0
     else:
-        # language.py:206: y = x * 3.0
+        # language.py:203: y = x * 3.0
         y = x * 3.0
         product = 0.0
     if above:
         y = product
 
     # Backward, from the return value to the arguments.
-    # language.py:204: if x > 0.5:
+    # language.py:201: if x > 0.5:
     if above:
         chosen_bar = 1.0
         y_bar = 0.0
@@ -44,4 +44,4 @@ def returned_from_with_value_and_grad(x: float) -> tuple[float, float]:
     return y, x_bar
 
 
-# s2s digest: 733fb82d6a36c61d
+# s2s digest: c59ee576fe9695da

@@ -21,32 +21,32 @@ def squares_or_not_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # language.py:429: for x in xs:
+    # language.py:425: for x in xs:
     out = np.empty(n)
     for i in range(n):
         x = xs[i]
-        # language.py:430: if x > 0.0:
+        # language.py:426: if x > 0.0:
         if x > 0.0:
-            # language.py:431: out.append(x * x)
-            the_list = x * x
+            # language.py:427: out.append(x * x)
+            out_item = x * x
         else:
-            # language.py:433: out.append(-x)
-            the_list = -x
-        out[i] = the_list
-    # language.py:434: return np.sum(np.array(out) ** 2) * len(out)
+            # language.py:429: out.append(-x)
+            out_item = -x
+        out[i] = out_item
+    # language.py:430: return np.sum(np.array(out) ** 2) * len(out)
     value = np.sum(out**2) * n
 
     # Backward, from the return value to the arguments.
-    # language.py:429: for x in xs:
+    # language.py:425: for x in xs:
     out_bar = 2.0 * n * out
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         x = xs[i]
-        # language.py:430: if x > 0.0:
-        the_list_bar = out_bar[i]
-        xs_bar[i] = 2.0 * the_list_bar * x if x > 0.0 else -the_list_bar
+        # language.py:426: if x > 0.0:
+        out_item_bar = out_bar[i]
+        xs_bar[i] = 2.0 * out_item_bar * x if x > 0.0 else -out_item_bar
 
     return value, xs_bar
 
 
-# s2s digest: 4a528ff9e6f17a75
+# s2s digest: 5a7231f0ec7386bb

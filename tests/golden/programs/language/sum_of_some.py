@@ -21,7 +21,7 @@ def sum_of_some_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # language.py:83: return sum((k * x**2 for k, x in enumerate(xs) if x > 0.55 if k > 0), 1.0)
+    # language.py:80: return sum((k * x**2 for k, x in enumerate(xs) if x > 0.55 if k > 0), 1.0)
     total = 1.0
     for i in range(n):
         x = xs[i]
@@ -29,7 +29,7 @@ def sum_of_some_value_and_grad(xs):
             total = total + i * x**2
 
     # Backward, from the return value to the arguments.
-    # language.py:83: return sum((k * x**2 for k, x in enumerate(xs) if x > 0.55 if k > 0), 1.0)
+    # language.py:80: return sum((k * x**2 for k, x in enumerate(xs) if x > 0.55 if k > 0), 1.0)
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         x = xs[i]
@@ -38,4 +38,4 @@ def sum_of_some_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: 81699a5229e5664e
+# s2s digest: ecfb1db0c31ffb14

@@ -25,7 +25,7 @@ def table_of_products_value_and_grad(xs, ys):
     if m < 2 or n < 3:
         raise ValueError("expected xs: f64[n], ys: f64[m], m >= 2, n >= 3")
 
-    # language.py:118: table = [[x * y for x in xs] for y in ys]
+    # language.py:115: table = [[x * y for x in xs] for y in ys]
     outs_1 = np.empty((m, n))
     for i in range(m):
         y = ys[i]
@@ -33,7 +33,7 @@ def table_of_products_value_and_grad(xs, ys):
         for j in range(n):
             outs[j] = xs[j] * y
         outs_1[i] = outs
-    # language.py:119: return np.sum(np.array(table) ** 2) + table[1][2] + sum(sum(row) for row in table)
+    # language.py:116: return np.sum(np.array(table) ** 2) + table[1][2] + sum(sum(row) for row in table)
     total = 0.0
     for outs_1_row in outs_1:
         total_1 = 0.0
@@ -43,10 +43,10 @@ def table_of_products_value_and_grad(xs, ys):
     value = np.sum(outs_1**2) + outs_1[1][2] + total
 
     # Backward, from the return value to the arguments.
-    # language.py:119: return np.sum(np.array(table) ** 2) + table[1][2] + sum(sum(row) for row in table)
+    # language.py:116: return np.sum(np.array(table) ** 2) + table[1][2] + sum(sum(row) for row in table)
     outs_bar = 1.0 + 2.0 * outs_1
     outs_bar[1, 2] += 1.0
-    # language.py:118: table = [[x * y for x in xs] for y in ys]
+    # language.py:115: table = [[x * y for x in xs] for y in ys]
     xs_bar = np.zeros(n)
     ys_bar = np.empty(m)
     for i in reversed(range(m)):
@@ -64,4 +64,4 @@ def table_of_products_value_and_grad(xs, ys):
     return value, (xs_bar, ys_bar)
 
 
-# s2s digest: 167a825d64e637c7
+# s2s digest: 87fd06ee67b9ab96

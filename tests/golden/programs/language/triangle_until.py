@@ -21,42 +21,42 @@ def triangle_until_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # language.py:173: for x in xs:
+    # language.py:170: for x in xs:
     total = 0.0
     steps_steps = np.empty(n, dtype=int)
     for i in range(n):
-        # language.py:174: for y in xs:
+        # language.py:171: for y in xs:
         steps = 0
         x = xs[i]
         for j in range(n):
             steps += 1
             y = xs[j]
-            # language.py:175: if y > x:
+            # language.py:172: if y > x:
             if y > x:
                 break
-            # language.py:177: total += x * y
+            # language.py:174: total += x * y
             total += x * y
         steps_steps[i] = steps
 
     # Backward, from the return value to the arguments.
-    # language.py:173: for x in xs:
+    # language.py:170: for x in xs:
     xs_bar = np.zeros(n)
     x_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         steps_1 = steps_steps[i]
-        # language.py:174: for y in xs:
+        # language.py:171: for y in xs:
         x = xs[i]
         x_bar = 0.0
         for j in reversed(range(steps_1)):
             y = xs[j]
-            # language.py:175: if y > x:
+            # language.py:172: if y > x:
             if y > x:
                 y_bar = 0.0
             else:
-                # language.py:177: total += x * y
+                # language.py:174: total += x * y
                 x_bar += y
                 y_bar = x
-            # language.py:174: for y in xs:
+            # language.py:171: for y in xs:
             xs_bar[j] += y_bar
         x_bar_steps[i] = x_bar
     xs_bar += x_bar_steps
@@ -64,4 +64,4 @@ def triangle_until_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: b87c259b552efebd
+# s2s digest: 161bd6c14bf20f29

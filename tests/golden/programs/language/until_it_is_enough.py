@@ -13,8 +13,6 @@ import numpy as np
 def until_it_is_enough_value_and_grad(xs):
     """Value of `until_it_is_enough`, and its gradient with respect to `xs`.
 
-    Refused in a batch: the examples have lists of different lengths.
-
     Args:
         xs: float64[n]
 
@@ -23,40 +21,40 @@ def until_it_is_enough_value_and_grad(xs):
     """
     (n,) = xs.shape
 
-    # language.py:49: for x in xs:
+    # language.py:47: for x in xs:
     total = 0.0
     out = []
     total_steps = []
     for i in range(n):
         x = xs[i]
-        # language.py:50: total += x
+        # language.py:48: total += x
         total += x
-        # language.py:51: out.append(total * x)
+        # language.py:49: out.append(total * x)
         out.append(total * x)
-        # language.py:52: if total > 1.5:
+        # language.py:50: if total > 1.5:
         total_steps.append(total)
         if total > 1.5:
             break
     out = np.array(out, dtype=float)
-    # language.py:54: return np.sum(np.array(out) ** 2)
+    # language.py:52: return np.sum(np.array(out) ** 2)
     value = np.sum(out**2)
 
     # Backward, from the return value to the arguments.
-    # language.py:49: for x in xs:
+    # language.py:47: for x in xs:
     out_bar = 2.0 * out
     xs_bar = np.zeros(n)
     total_bar = 0.0
     for i in reversed(range(len(total_steps))):
         out_bar_row = out_bar[i]
         x = xs[i]
-        # language.py:51: out.append(total * x)
+        # language.py:49: out.append(total * x)
         total_bar += out_bar_row * x
-        # language.py:50: total += x
+        # language.py:48: total += x
         x_bar = total_steps[i] * out_bar_row + total_bar
-        # language.py:49: for x in xs:
+        # language.py:47: for x in xs:
         xs_bar[i] += x_bar
 
     return value, xs_bar
 
 
-# s2s digest: a9caa6ae895d4ee2
+# s2s digest: 716744d686a28dd2

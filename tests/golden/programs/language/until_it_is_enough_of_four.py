@@ -13,8 +13,6 @@ import numpy as np
 def until_it_is_enough_of_four_value_and_grad(xs):
     """Value of `until_it_is_enough_of_four`, and its gradient with respect to `xs`.
 
-    Refused in a batch: the examples have lists of different lengths.
-
     Args:
         xs: float64[n], n >= 4
 
@@ -25,37 +23,37 @@ def until_it_is_enough_of_four_value_and_grad(xs):
     if n < 4:
         raise ValueError("expected xs: f64[n], n >= 4")
 
-    # language.py:415: for k in range(4):
+    # language.py:411: for k in range(4):
     total = 0.0
     out = []
     total_steps = []
     for k in range(4):
-        # language.py:416: total += xs[k]
+        # language.py:412: total += xs[k]
         xs_k = xs[k]
         total += xs_k
-        # language.py:417: out.append(total * xs[k])
+        # language.py:413: out.append(total * xs[k])
         out.append(total * xs_k)
-        # language.py:418: if total > 1.5:
+        # language.py:414: if total > 1.5:
         total_steps.append(total)
         if total > 1.5:
             break
     out = np.array(out, dtype=float)
-    # language.py:420: return np.sum(np.array(out) ** 2)
+    # language.py:416: return np.sum(np.array(out) ** 2)
     value = np.sum(out**2)
 
     # Backward, from the return value to the arguments.
-    # language.py:415: for k in range(4):
+    # language.py:411: for k in range(4):
     out_bar = 2.0 * out
     xs_bar = np.zeros(n)
     total_bar = 0.0
     for k in reversed(range(len(total_steps))):
         out_bar_row = out_bar[k]
-        # language.py:417: out.append(total * xs[k])
+        # language.py:413: out.append(total * xs[k])
         total_bar += out_bar_row * xs[k]
-        # language.py:416: total += xs[k]
+        # language.py:412: total += xs[k]
         xs_bar[k] += total_steps[k] * out_bar_row + total_bar
 
     return value, xs_bar
 
 
-# s2s digest: f066fc6850b8ca40
+# s2s digest: df7b6497295bd130

@@ -13,22 +13,20 @@ import numpy as np
 def until_it_settles_value_and_grad(x: float):
     """Value of `until_it_settles`, and its gradient with respect to `x`.
 
-    Refused in a batch: the examples have lists of different lengths.
-
     Args:
         x: float
 
     Returns:
         (value, x_bar): float64[], float
     """
-    # language.py:455: history = [2.0 * x, x]
+    # language.py:450: history = [2.0 * x, x]
     twice_x = 2.0 * x
-    # language.py:456: while abs(history[-1] - history[-2]) > 0.05:
+    # language.py:451: while abs(history[-1] - history[-2]) > 0.05:
     value = twice_x
     x_1 = x
     history = []
     while abs(x_1 - value) > 0.05:
-        # language.py:457: history.append(history[-1] * 0.7)
+        # language.py:452: history.append(history[-1] * 0.7)
         x_1_1 = x_1 * 0.7
         history.append(x_1_1)
         value = x_1
@@ -36,23 +34,23 @@ def until_it_settles_value_and_grad(x: float):
     steps = len(history)
     history = np.array(history, dtype=float)
     joined = np.concatenate([np.array([twice_x, x]), history])
-    # language.py:458: return np.sum(np.array(history) ** 2)
+    # language.py:453: return np.sum(np.array(history) ** 2)
     value = np.sum(joined**2)
 
     # Backward, from the return value to the arguments.
-    # language.py:458: return np.sum(np.array(history) ** 2)
+    # language.py:453: return np.sum(np.array(history) ** 2)
     product_bar = 2.0 * joined
-    # language.py:456: while abs(history[-1] - history[-2]) > 0.05:
+    # language.py:451: while abs(history[-1] - history[-2]) > 0.05:
     element_bar = product_bar[0]
     x_bar = 0.0
     for i in reversed(range(2, steps + 2)):
-        # language.py:457: history.append(history[-1] * 0.7)
+        # language.py:452: history.append(history[-1] * 0.7)
         x_bar = 0.7 * (x_bar + product_bar[i])
     x_bar += product_bar[1]
-    # language.py:455: history = [2.0 * x, x]
+    # language.py:450: history = [2.0 * x, x]
     x_bar += 2.0 * element_bar
 
     return value, x_bar
 
 
-# s2s digest: 64584a635562851e
+# s2s digest: 353f94b832b708a4

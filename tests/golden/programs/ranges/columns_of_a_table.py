@@ -14,44 +14,37 @@ def columns_of_a_table_value_and_grad(xs):
     """Value of `columns_of_a_table`, and its gradient with respect to `xs`.
 
     Args:
-        xs: float64[3]
+        xs: float64[n]
 
     Returns:
-        (value, xs_bar): float64[], float64[3]
+        (value, xs_bar): float64[], float64[n]
     """
-    if xs.shape != (3,):
-        raise ValueError("expected xs: f64[3]")
+    (n,) = xs.shape
 
     # ranges.py:258: table = np.array([[x, x**2, np.sin(x)] for x in xs])
-    table = np.array(
-        [
-            [xs[0], xs[0] ** 2, np.sin(xs[0])],
-            [xs[1], xs[1] ** 2, np.sin(xs[1])],
-            [xs[2], xs[2] ** 2, np.sin(xs[2])],
-        ]
-    )
+    outs = np.empty(n)
+    outs_1 = np.empty(n)
+    for i in range(n):
+        x = xs[i]
+        outs[i] = x**2
+        outs_1[i] = np.sin(x)
+    table = np.stack([xs, outs, outs_1], axis=1)
     # ranges.py:259: return np.sum(table[:, 1] * table[:, 2])
     value = np.sum(table[:, 1] * table[:, 2])
 
     # Backward, from the return value to the arguments.
     # ranges.py:259: return np.sum(table[:, 1] * table[:, 2])
-    table_bar = np.stack([np.zeros(3), table[:, 2], table[:, 1]], axis=1)
+    table_bar = np.stack([np.zeros(n), table[:, 2], table[:, 1]], axis=1)
     # ranges.py:258: table = np.array([[x, x**2, np.sin(x)] for x in xs])
-    product_bar = table_bar[2, 2] * np.cos(xs[2])
-    product_bar_1 = 2.0 * xs[2] * table_bar[2, 1]
-    product_bar_2 = table_bar[1, 2] * np.cos(xs[1])
-    product_bar_3 = 2.0 * xs[1] * table_bar[1, 1]
-    product_bar_4 = table_bar[0, 2] * np.cos(xs[0])
-    product_bar_5 = 2.0 * xs[0] * table_bar[0, 1]
-    xs_bar = np.array(
-        [
-            table_bar[0, 0] + product_bar_4 + product_bar_5,
-            table_bar[1, 0] + product_bar_2 + product_bar_3,
-            table_bar[2, 0] + product_bar + product_bar_1,
-        ]
-    )
+    outs_bar, outs_bar_1, outs_bar_2 = table_bar.T
+    xs_bar = np.empty(n)
+    for i in reversed(range(n)):
+        x = xs[i]
+        sum_bar = outs_bar[i] + outs_bar_2[i] * np.cos(x)
+        sum_bar += 2.0 * x * outs_bar_1[i]
+        xs_bar[i] = sum_bar
 
     return value, xs_bar
 
 
-# s2s digest: 18f6eaae18dd0852
+# s2s digest: d2ca9ecc26a84a03
