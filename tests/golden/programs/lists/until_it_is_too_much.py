@@ -32,7 +32,6 @@ def until_it_is_too_much_value_and_grad(x):
         # lists.py:57: s = s + v
         s = s + v
         # lists.py:58: if s > 1.6:
-        s_steps.append(s)
         done = s > 1.6
         is_kept_steps.append(np.logical_not(done))
         if done:
@@ -41,6 +40,7 @@ def until_it_is_too_much_value_and_grad(x):
             # lists.py:60: outs.append(s * v)
             outs_item = s * v
         outs_steps.append(outs_item)
+        s_steps.append(s)
         if done:
             break
     outs_steps = np.array(outs_steps, dtype=float)
@@ -75,4 +75,4 @@ def until_it_is_too_much_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 5909c81be926dce5
+# s2s digest: 03618f1c0b1934af
