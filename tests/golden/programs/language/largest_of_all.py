@@ -23,7 +23,7 @@ def largest_of_all_value_and_grad(xs):
     if n < 2:
         raise ValueError("expected xs: f64[n], n >= 2")
 
-    # language.py:110: return max(x * x for x in xs) * min(x + 1.0 for x in xs)
+    # language.py:107: return max(x * x for x in xs) * min(x + 1.0 for x in xs)
     extreme = xs[0] * xs[0]
     at_least_steps = np.empty(n - 1, dtype=bool)
     for i in range(n - 1):
@@ -40,7 +40,7 @@ def largest_of_all_value_and_grad(xs):
     value = extreme * extreme_1
 
     # Backward, from the return value to the arguments.
-    # language.py:110: return max(x * x for x in xs) * min(x + 1.0 for x in xs)
+    # language.py:107: return max(x * x for x in xs) * min(x + 1.0 for x in xs)
     extreme_bar = extreme
     chosen_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
@@ -61,4 +61,4 @@ def largest_of_all_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 85f4b84c1c838417
+# s2s digest: 63eedb70e1c6785f

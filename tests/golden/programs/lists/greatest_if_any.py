@@ -42,9 +42,8 @@ def greatest_if_any_value_and_grad(x):
         at_least_steps = np.empty(len(kept_rows) - 1, dtype=bool)
         for i in range(len(kept_rows) - 1):
             out = outs[i + 1]
-            extreme_1 = np.maximum(extreme, out)
             at_least_steps[i] = extreme >= out
-            extreme = extreme_1
+            extreme = np.maximum(extreme, out)
         value = extreme * outs[0] + outs[-1]
         scan = at_least_steps
 
@@ -81,4 +80,4 @@ def greatest_if_any_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 7b452cff131ba36f
+# s2s digest: d26731a8e36e261e
