@@ -7,6 +7,7 @@ from typing import Any
 
 from s2s.ir.check import check
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Phase, Var
+from s2s.primitives.arithmetic import Neg, Sub
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import Transpose
 from s2s.primitives.identity import Copy
@@ -20,7 +21,7 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
 
     Two equations are the same if their primitives (with parameters) and their operands are, in
     either order where the primitive is commutative. A cotangent that is the transpose of an
-    earlier product is written as that.
+    earlier product is written as that, and so is the opposite of an earlier difference.
     """
     jaxpr = closed.jaxpr
     replaced: dict[Var, Var] = {}
@@ -50,7 +51,7 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         owner = (eqn.outvars[0].name,) if is_user_s else None
         position = seen.setdefault((eqn.primitive, owner, *keys), len(eqns))
         if position == len(eqns):
-            eqn = _as_transpose(eqn, seen, eqns)
+            eqn = _as_opposite(_as_transpose(eqn, seen, eqns), seen, eqns)
             eqns.append(eqn)
             continue
         first = eqns[position]
@@ -79,6 +80,19 @@ def _as_transpose(eqn: JaxprEqn, seen: dict[Any, int], eqns: Sequence[JaxprEqn])
         return eqn
     (product,) = eqns[position].outvars
     return JaxprEqn(Transpose(permutation), [product], eqn.outvars, eqn.source, eqn.phase)
+
+
+def _as_opposite(eqn: JaxprEqn, seen: dict[Any, int], eqns: Sequence[JaxprEqn]) -> JaxprEqn:
+    """A difference of a derivative as the opposite of the difference the other way round, if that
+    is there; any other equation as it is."""
+    if not isinstance(eqn.primitive, Sub) or eqn.phase == "primal":
+        return eqn
+    keys = [a.key() if isinstance(a, Literal) else a for a in reversed(eqn.invars)]
+    position = seen.get((eqn.primitive, None, *keys))
+    if position is None or position == len(eqns):  # itself: a value minus itself
+        return eqn
+    (difference,) = eqns[position].outvars
+    return JaxprEqn(Neg(), [difference], eqn.outvars, eqn.source, eqn.phase)
 
 
 def _is_filled(eqn: JaxprEqn) -> bool:

@@ -225,12 +225,18 @@ class SelectN(Elementwise):
         if is_number(which):
             return select_n(which, *cases)
         first = cases[0]
-        alike = isinstance(first, Tracer) and all(
-            isinstance(case, Tracer) and case.variable is first.variable for case in cases[1:]
-        )
-        if alike:
+        if all(_is_same(case, first) for case in cases[1:]):
             return fill(first, aval(which).shape)
         return super().fold(args, producer)
+
+
+def _is_same(a: Value, b: Value) -> bool:
+    """Whether two operands are one value, or the same number."""
+    if isinstance(a, Tracer) or isinstance(b, Tracer):
+        return isinstance(a, Tracer) and isinstance(b, Tracer) and a.variable is b.variable
+    return (
+        is_number(a) and is_number(b) and aval(a) == aval(b) and repr(number(a)) == repr(number(b))
+    )
 
 
 eq = binary(Eq)

@@ -39,15 +39,14 @@ def named_tuple_value_and_grad(w: float, b: float) -> tuple[float, tuple[float, 
     error = tanh_2 - 0.3
     # classes.py:158: weights = weights._replace(w=weights.w - 0.1 * error * x, b=weights.b - 0.1 * error)
     scaled_error = 0.1 * error
-    product = scaled_error * 2.0
-    difference_1 = summed - product
+    difference_1 = summed - scaled_error * 2.0
     difference = difference - scaled_error
     # classes.py:159: return weights.w * weights.b
     value = difference_1 * difference
 
     # Backward, from the return value to the arguments.
     # classes.py:158: weights = weights._replace(w=weights.w - 0.1 * error * x, b=weights.b - 0.1 * error)
-    difference_bar = product - summed - 2.0 * difference
+    difference_bar = -difference_1 - 2.0 * difference
     # classes.py:157: error = weights.predict(x) - 0.3
     product_bar = 0.1 * difference_bar * (1.0 - tanh_2**2)
     sum_bar = difference_1 + product_bar
@@ -57,9 +56,9 @@ def named_tuple_value_and_grad(w: float, b: float) -> tuple[float, tuple[float, 
     # classes.py:157: error = weights.predict(x) - 0.3
     product_bar = 0.1 * difference_bar * (1.0 - tanh_1**2)
     b_bar = sum_bar + product_bar
-    # classes.py:158: weights = weights._replace(w=weights.w - 0.1 * error * x, b=weights.b - 0.1 * error)
     w_bar = sum_bar_1 - product_bar
-    difference_bar = 0.5 * (product_bar - sum_bar_1) - b_bar
+    # classes.py:158: weights = weights._replace(w=weights.w - 0.1 * error * x, b=weights.b - 0.1 * error)
+    difference_bar = -b_bar - 0.5 * w_bar
     # classes.py:157: error = weights.predict(x) - 0.3
     product_bar = 0.1 * difference_bar * (1.0 - tanh**2)
     b_bar += product_bar
@@ -68,4 +67,4 @@ def named_tuple_value_and_grad(w: float, b: float) -> tuple[float, tuple[float, 
     return value, (w_bar, b_bar)
 
 
-# s2s digest: 18fd669b192c2b2b
+# s2s digest: 7825566d0c5d829f

@@ -43,14 +43,12 @@ def gaps_value_and_grad(x):
             # loops.py:262: d = x[j] - x[i]
             d = x[j] - x_i
             # loops.py:263: total += d * d + 1.0 / d
-            product_bar = 2.0 * d
-            ratio_bar = 1.0 / d**2
-            d_bar = product_bar - ratio_bar
+            d_bar = 2.0 * d - 1.0 / d**2
             # loops.py:262: d = x[j] - x[i]
-            x_bar[i] += ratio_bar - product_bar
+            x_bar[i] -= d_bar
             x_bar[j] += d_bar
 
     return total, x_bar
 
 
-# s2s digest: 6533a76b2902762f
+# s2s digest: f2e697cfccad53dc
