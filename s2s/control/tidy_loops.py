@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from s2s.control.bodies import split_at
+from s2s.control.known_tests import least_counts, least_rows, with_known_tests
 from s2s.control.loop_split import counters
 from s2s.control.settled import Settled, settled
 from s2s.control.tidy import Operands, Source, hoisted, rebuilt, repeated, with_sums_placed
@@ -35,7 +36,9 @@ def tidied_scan(
     if same_size(scan.length, 0):
         empty = [full((0, *y.shape), 0, y.dtype) for y in scan.jaxpr.out_avals[len(carry) :]]
         return [*carry, *empty]
-    body = with_sums_placed(tidy(with_sums_placed(add_inside(scan.jaxpr, in_branches=True))))
+    row_vars = scan.jaxpr.jaxpr.invars[len(consts) + len(carry) :]
+    body = with_known_tests(scan.jaxpr, least_rows(row_vars, xs, producer))
+    body = with_sums_placed(tidy(with_sums_placed(add_inside(body, in_branches=True))))
     const_vars, carry_vars, xs_vars = split_at(body.jaxpr.invars, len(consts), len(carry))[:3]
     carry_outs, y_outs = split_at(body.jaxpr.outvars, len(carry))
 
@@ -148,8 +151,10 @@ def tidied_while(
     loop: While, args: Sequence[Value], producer: Producer, tidy: Tidy
 ) -> Sequence[Value] | None:
     """The results of a while loop by a tidier one; None if there is nothing to tidy."""
-    body, condition = tidy(loop.body_jaxpr), tidy(loop.cond_jaxpr)
     cond_consts, consts, carry = loop.parts(args)
+    jaxpr = loop.body_jaxpr.jaxpr
+    least = least_counts(jaxpr, jaxpr.invars[len(consts) :], carry)
+    body, condition = tidy(with_known_tests(loop.body_jaxpr, least)), tidy(loop.cond_jaxpr)
     const_vars, carry_vars = split_at(body.jaxpr.invars, len(consts))
     cond_const_vars, cond_carry_vars = split_at(condition.jaxpr.invars, len(cond_consts))
     carry_outs = body.jaxpr.outvars[: len(carry)]

@@ -28,57 +28,43 @@ def assigned_in_the_first_step_value_and_grad(xs):
     # loops.py:315: for k, x in enumerate(xs):
     previous = xs[0]
     previous_steps = np.empty(n - 1)
-    for k in range(1, n):
-        previous_steps[k - 1] = previous
-        # loops.py:316: if k == 0:
-        x = xs[k]
-        if k == 0:
-            # loops.py:318: total = 0.5 * x
-            total = 0.5 * x
+    for i in range(n - 1):
+        x = xs[i + 1]
+        previous_steps[i] = previous
+        # loops.py:320: total = total + (x - previous) ** 2
+        total = total + (x - previous) ** 2
+        # loops.py:321: previous = x if x > previous else previous
+        if x > previous:
             previous = x
-        else:
-            # loops.py:320: total = total + (x - previous) ** 2
-            total = total + (x - previous) ** 2
-            # loops.py:321: previous = x if x > previous else previous
-            if x > previous:
-                previous = x
     # loops.py:322: return total * previous
     value = total * previous
 
     # Backward, from the return value to the arguments.
     # loops.py:315: for k, x in enumerate(xs):
     previous_bar = total
-    total_bar = previous
     x_bar_steps = np.empty(n - 1)
-    for k in reversed(range(1, n)):
-        # loops.py:316: if k == 0:
-        previous_1 = previous_steps[k - 1]
-        x = xs[k]
-        if k == 0:
-            # loops.py:318: total = 0.5 * x
-            x_bar = previous_bar + 0.5 * total_bar
+    for i in reversed(range(n - 1)):
+        x = xs[i + 1]
+        previous_1 = previous_steps[i]
+        # loops.py:321: previous = x if x > previous else previous
+        if x > previous_1:
+            x_bar = previous_bar
             previous_bar = 0.0
-            total_bar = 0.0
         else:
-            # loops.py:321: previous = x if x > previous else previous
-            if x > previous_1:
-                x_bar = previous_bar
-                previous_bar = 0.0
-            else:
-                x_bar = 0.0
-            # loops.py:320: total = total + (x - previous) ** 2
-            product_bar = 2.0 * (x - previous_1) * total_bar
-            x_bar += product_bar
-            previous_bar -= product_bar
-        x_bar_steps[k - 1] = x_bar
+            x_bar = 0.0
+        # loops.py:320: total = total + (x - previous) ** 2
+        product_bar = 2.0 * (x - previous_1) * previous
+        x_bar += product_bar
+        previous_bar -= product_bar
+        x_bar_steps[i] = x_bar
     xs_bar = np.zeros(xs.shape)
     xs_bar[1:] = x_bar_steps
     # loops.py:318: total = 0.5 * x
-    x_bar = previous_bar + 0.5 * total_bar
+    x_bar = previous_bar + 0.5 * previous
     # loops.py:315: for k, x in enumerate(xs):
     xs_bar[0] += x_bar
 
     return value, xs_bar
 
 
-# s2s digest: c33cd7b357d17f73
+# s2s digest: 4d0f08eaec1381bc
