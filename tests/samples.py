@@ -21,6 +21,7 @@ from s2s.primitive import Value
 from s2s.primitives.counts import BindDimension, NonZero, RowsOfSteps
 from s2s.primitives.creation import Empty
 from s2s.primitives.decompositions import Eigvalsh, Svdvals
+from s2s.primitives.determinants import cofactors
 from s2s.primitives.layout import Slice
 from s2s.primitives.updates import update_slice
 from s2s.trace import aval, bind
@@ -685,6 +686,7 @@ def _linear_algebra() -> list[Sample]:
         samples += [
             Sample("inv", lambda x: lax.inv(spread(x)), (operand,)),
             Sample("det", lambda x: lax.det(spread(x)), (operand,)),
+            Sample("cofactors", lambda x: cofactors(spread(x)), (operand,)),
             Sample("slogdet", lambda x: lax.slogdet(spread(x))[1], (operand,)),
             Sample("pinv", lambda x: lax.pinv(spread(x)), (operand,)),
             Sample("pinv", lambda x, y: lax.pinv(tall(x, y)), (operand, operand), None),

@@ -75,6 +75,7 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "triangular_solve": lambda p, a, b: _solve_triangular(p, a, b),
     "inv": lambda p, x: jnp.linalg.inv(x),
     "det": lambda p, x: jnp.linalg.det(x),
+    "cofactors": lambda p, x: jnp.linalg.det(x)[..., None, None] * jnp.linalg.inv(x).mT,
     "slogdet": lambda p, x: jnp.linalg.slogdet(x),
     "pinv": lambda p, x: jnp.linalg.pinv(x),
     "lstsq": lambda p, a, b: jnp.linalg.lstsq(a, b)[0],

@@ -55,6 +55,7 @@ from s2s.primitives.decompositions import (
     qr as qr,
     svd as svd,
 )
+from s2s.primitives.determinants import det as det, slogdet as slogdet
 from s2s.primitives.dynamic import (
     dynamic_slice as dynamic_slice,
     dynamic_update_slice as dynamic_update_slice,
@@ -74,9 +75,7 @@ from s2s.primitives.indexing import (
     take_at as take_at,
 )
 from s2s.primitives.inverses import (
-    det as det,
     inv as inv,
-    slogdet as slogdet,
     solve as solve,
     triangular_solve as triangular_solve,
 )

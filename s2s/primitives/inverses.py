@@ -1,4 +1,4 @@
-"""Systems of linear equations: solutions, inverses, determinants.
+"""Systems of linear equations: solutions and inverses.
 
 A singular matrix raises NumPy's LinAlgError, in the function and in its derivatives. The formulas
 are those of Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from s2s.ir.dims import Shape, Size, require_same
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import BatchAxis, Precedence, Producer, Value, Zero
-from s2s.primitives.arithmetic import mul, neg, sub
+from s2s.primitives.arithmetic import neg, sub
 from s2s.primitives.core import move_axis, move_batch_axis, reshape
 from s2s.primitives.layout import expand_dims, squeeze
-from s2s.primitives.matrices import LinearAlgebra, inner, matmul, mT
+from s2s.primitives.matrices import LinearAlgebra, matmul, mT
 from s2s.primitives.structural import defined_by
 from s2s.trace import aval, bind, phase
 
@@ -153,50 +152,6 @@ class Inv(LinearAlgebra):
         return None if inverse is None else inverse[1][0]
 
 
-@dataclass(frozen=True)
-class Det(LinearAlgebra):
-    """The determinant z of matrices.
-
-    z' = z tr(a^-1 a'); Giles (2008), 2.2.4. The derivative needs the inverse: at a singular
-    matrix, where z is zero, it raises LinAlgError.
-    """
-
-    name = "det"
-    numpy = "np.linalg.det({0})"
-
-    def abstract(self, a: ShapedArray) -> ShapedArray:
-        stack, _ = self.square(a)
-        return ShapedArray(stack, a.dtype)
-
-    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
-        (a,), (t,) = primals, tangents
-        z = bind(self, a)
-        with phase("tangent"):
-            return z, mul(z, inner(mT(inv(a)), t))
-
-
-@dataclass(frozen=True)
-class Slogdet(LinearAlgebra):
-    """The sign of the determinant of matrices, and the logarithm z of its magnitude.
-
-    z' = tr(a^-1 a'); Giles (2008), 2.2.4. The sign is constant wherever it has a derivative.
-    """
-
-    name = "slogdet"
-    numpy = "np.linalg.slogdet({0})"
-    multiple_results = True
-
-    def abstract(self, a: ShapedArray) -> list[ShapedArray]:
-        stack, _ = self.square(a)
-        return [ShapedArray(stack, a.dtype)] * 2
-
-    def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Any, Any]:
-        (a,), (t,) = primals, tangents
-        sign, logdet = bind(self, a)
-        with phase("tangent"):
-            return [sign, logdet], [Zero(aval(sign)), inner(mT(inv(a)), t)]
-
-
 def solve(a: Value, b: Value) -> Value:
     """The solution x of `a @ x = b`, for matrices b or a vector b."""
     return bind(Solve(), a, b)
@@ -210,14 +165,3 @@ def triangular_solve(a: Value, b: Value, lower: bool, transpose_a: bool = False)
 def inv(a: Value) -> Value:
     """The inverses of matrices."""
     return bind(Inv(), a)
-
-
-def det(a: Value) -> Value:
-    """The determinants of matrices."""
-    return bind(Det(), a)
-
-
-def slogdet(a: Value) -> tuple[Value, Value]:
-    """The signs of determinants, and the logarithms of their magnitudes."""
-    sign, logdet = bind(Slogdet(), a)
-    return sign, logdet

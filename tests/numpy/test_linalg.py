@@ -1,8 +1,11 @@
 """np.linalg: values, results with names, and what errors say."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import s2s
 from s2s.ir.jaxpr import aval_of
 from s2s.numpy import COUNTERPARTS
 from s2s.trace import evaluate, make
@@ -133,3 +136,34 @@ def test_what_has_no_result_raises_numpys_error(function):
     closed = make(lambda a: [COUNTERPARTS[function](a)], [aval_of(MATRICES["a"])])
     with pytest.raises(np.linalg.LinAlgError):
         evaluate(closed, np.zeros((4, 4)))
+
+
+SQUARES = {
+    "regular": np.random.default_rng(0).normal(size=(3, 3)),
+    "of rank 2": np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 3.0], [1.5, 2.0, 2.0]]),
+    "of rank 1": np.outer([1.0, -2.0, 0.5], [0.3, 1.0, 2.0]),
+    "zero": np.zeros((3, 3)),
+    "of one element": np.zeros((1, 1)),
+    "with equal singular values": np.diag([1.0, 1.0, 0.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("a", SQUARES.values(), ids=SQUARES)
+def test_derivatives_of_determinants(a: Any) -> None:
+    """The determinant is linear in each element, and so is each minor: differences are exact."""
+
+    def minor(i: int, j: int, a: Any) -> Any:
+        return (-1) ** (i + j) * np.linalg.det(np.delete(np.delete(a, i, 0), j, 1))
+
+    def minors(a: Any) -> Any:
+        return np.array([[minor(i, j, a) for j in range(len(a))] for i in range(len(a))])
+
+    def determinant(a: Any) -> Any:
+        return np.linalg.det(a)
+
+    first, second = s2s.grad(determinant), s2s.hessian(determinant)
+    units = np.eye(a.size).reshape(*a.shape, *a.shape)
+    slopes = [[minors(a + unit) - minors(a) for unit in row] for row in units]
+    for gradient, hessian in [(first, second), (s2s.jit(first), s2s.jit(second))]:
+        np.testing.assert_allclose(gradient(a), minors(a), rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(hessian(a), slopes, rtol=1e-12, atol=1e-13)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
+import builtins
 import re
 import textwrap
 from collections.abc import Callable, Sequence
@@ -121,7 +121,8 @@ def _function(primitive: Jit, function: str, callees: Callees) -> list[str]:
 
 
 def copied_function(function: Callable[..., Any], name: str) -> list[str]:
-    """The lines of a user's function, under a name, without its decorators.
+    """The lines of a function, under a name, without its decorators, and without annotations that
+    the module has no names for.
 
     Raises UserError if it uses what a module that stands for itself does not have.
     """
@@ -129,20 +130,41 @@ def copied_function(function: Callable[..., Any], name: str) -> list[str]:
 
     text = textwrap.dedent(source_of(function))
     node = ast.parse(text).body[0]
-    if not isinstance(node, ast.FunctionDef) or inspect.getclosurevars(function).nonlocals:
+    code = function.__code__
+    if not isinstance(node, ast.FunctionDef) or code.co_freevars:
         raise UserError(
             f"{function.__name__} cannot be copied into a generated module: it must be a function "
             "of its own, with `def`, that uses no variables of another one."
         )
-    for used, value in inspect.getclosurevars(function).globals.items():
-        if getattr(value, "__name__", None) != _MODULES.get(used):
+    # The names of attributes, as in `np.linalg.svd`, are among those of the code too.
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    for used in sorted(names.intersection(code.co_names, function.__globals__)):
+        if getattr(function.__globals__[used], "__name__", None) != _MODULES.get(used):
             raise UserError(
                 f"{function.__name__} cannot be copied into a generated module, since it uses "
                 f"`{used}`. It may use its arguments, builtins, `np` and `math`."
             )
-    lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
-    lines[0] = lines[0].replace(f"def {function.__name__}", f"def {name}", 1)
-    return black.format_str("\n".join(lines), mode=black.Mode()).splitlines()
+    lines = text.splitlines()[node.body[0].lineno - 1 : node.end_lineno]
+    if node.body[0].lineno == node.lineno:
+        lines = [f"    {ast.unparse(statement)}" for statement in node.body]
+    return black.format_str(
+        "\n".join([_header(node, name), *lines]), mode=black.Mode()
+    ).splitlines()
+
+
+def _header(node: ast.FunctionDef, name: str) -> str:
+    """`def name(x, n=2):`, without the annotations that read more than a module has."""
+    for argument in ast.walk(node.args):
+        if isinstance(argument, ast.arg) and not _can_be_read(argument.annotation):
+            argument.annotation = None
+    result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"def {name}({ast.unparse(node.args)}){result if _can_be_read(node.returns) else ''}:"
+
+
+def _can_be_read(annotation: ast.expr | None) -> bool:
+    found = ast.walk(annotation) if annotation is not None else ()
+    names = {node.id for node in found if isinstance(node, ast.Name)}
+    return names <= {*_MODULES, *vars(builtins)}
 
 
 _MODULES = {"np": "numpy", "math": "math"}

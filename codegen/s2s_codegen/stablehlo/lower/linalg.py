@@ -14,7 +14,7 @@ from s2s.control.loops import fori_loop
 from s2s.ir.dims import Shape, Size, same_size
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Value
-from s2s.primitives import decompositions, functions as lax, inverses, matrices
+from s2s.primitives import decompositions, determinants, functions as lax, inverses, matrices
 from s2s.primitives.triangles import Tril
 from s2s.trace import aval, make
 from s2s_codegen.stablehlo.emit import Emitter, Operand, is_static, lower
@@ -160,7 +160,7 @@ def _rows(b: Value, rows: Value) -> Value:
 
 @lower.register
 def _(
-    primitive: inverses.Slogdet,
+    primitive: determinants.Slogdet,
     emitter: Emitter,
     operands: list[Operand],
     results: list[ShapedArray],
@@ -178,7 +178,10 @@ def _sign_and_log(factors: Value, pivots: Value) -> list[Value]:
 
 @lower.register
 def _(
-    primitive: inverses.Det, emitter: Emitter, operands: list[Operand], results: list[ShapedArray]
+    primitive: determinants.Det,
+    emitter: Emitter,
+    operands: list[Operand],
+    results: list[ShapedArray],
 ) -> list[Operand]:
     def fun(factors: Value, pivots: Value) -> list[Value]:
         diagonal, sign = _diagonal_and_sign(factors, pivots)
