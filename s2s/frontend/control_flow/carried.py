@@ -69,3 +69,5 @@ class Step:
     """The inputs for the carried leaves."""
     xs: list[Var]
     start: dict[int, Any] = field(default_factory=dict[int, Any])
+    changed: set[int] = field(default_factory=set[int])
+    """Which containers from before the step it has changed in place, by identity."""

@@ -101,7 +101,7 @@ class Steps:
             try:
                 step = self._trace()
                 self._settle(step)
-                self._require_made_here(step)
+                self._require_unchanged(step)
             except Changed:
                 continue
             except NameError as error:
@@ -123,13 +123,23 @@ class Steps:
                 continue
             return step
 
-    def _require_made_here(self, step: Step) -> None:
-        """Raise Unlike if an object that is appended to a list may be changed by later steps."""
-        before = {id(c) for value in step.start.values() for c in containers_in(value)}
+    def _require_unchanged(self, step: Step) -> None:
+        """Raise Unlike if an object that is appended to a list is changed in place by other steps:
+        as one that there was before the step, or as what a variable is at its end."""
+        changed = step.changed
+        again = [
+            step.after[key]
+            for key, value in step.start.items()
+            if key in step.after and any(id(c) in changed for c in containers_in(value))
+        ]
+        kept = changed | {id(c) for value in again for c in containers_in(value)}
         for growing in self.growing.values():
             for _, item in growing.places:
-                if any(id(container) in before for container in containers_in(item)):
-                    raise Unlike("a list grows in it by an object that is carried: append a copy")
+                if any(id(container) in kept for container in containers_in(item)):
+                    raise Unlike(
+                        "a list grows in it by an object that it changes in place, so all of its "
+                        "items are one object: append a copy"
+                    )
 
     def _builder(self) -> Builder:
         builder = Builder(self.source)
@@ -196,6 +206,8 @@ class Steps:
                 item = [self.items.build(values)] if self.items is not None else []
                 outcome = without(self.body(*item), "continue")
                 after = self.recording.read()
+                changed = self._changed_objects(start)
+                places = {key: growing.places for key, growing in self.growing.items()}
                 is_changed = any(array.variable is not var for array, var in shared)
             except Exception as error:
                 refuse_handled(error)
@@ -209,10 +221,19 @@ class Steps:
             return self._trace()
         for row, array in zip(rows, self._rows(), strict=True):
             tell(row, elements_of(array), None, None, "a row")
+        for key, growing in self.growing.items():
+            growing.places = places[key]
         for var in counters:
             if var.name is not None and var.name.startswith("_"):
                 var.name = "i"
-        return Step(builder, outcome, after, counters, numbers, xs, start)
+        return Step(builder, outcome, after, counters, numbers, xs, start, changed)
+
+    def _changed_objects(self, start: dict[int, Any]) -> set[int]:
+        """Which of the containers from before the step it has changed in place, by identity."""
+        before = [*start.values(), *self.recording.before.values()]
+        known = {id(container) for value in before for container in containers_in(value)}
+        slots = self.recording.slots.values()
+        return {id(s.owner) for s in slots if isinstance(s, Contents)} & known
 
     def _counter_of_steps(
         self, builder: Builder, counters: Sequence[Var]

@@ -39,17 +39,16 @@ PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
 REFUSED_IN_A_BATCH = {"recurrence_of_a_list": "whose arrays have fixed sizes"}
 """Of programs whose batches only a NumPy module can compute, what is said."""
 
-REFUSALS = {
-    "first_and_last": "whose arrays have fixed sizes",
-    **dict.fromkeys(
-        [
-            *("positive_ones", "positive_and_negative", "path_of_lists", "thinned"),
-            *("greatest_if_any", "third_if_any", "recorded_by_a_helper"),
-            *("accepted_steps", "until_it_is_too_much"),
-        ],
-        "a list to which only some steps append",
-    ),
-}
+REFUSALS = dict.fromkeys(
+    [
+        *("positive_ones", "positive_and_negative", "path_of_lists", "thinned"),
+        *("greatest_if_any", "third_if_any", "recorded_by_a_helper"),
+        *("accepted_steps", "until_it_is_too_much", "by_one_two_or_none"),
+        *("appended_in_both_until_enough", "logged_and_counted"),
+        *("states_of_some_steps", "records_so_far"),
+    ],
+    "a list to which only some steps append",
+)
 """Programs that only a NumPy module can compute, and what is said of them."""
 
 TABLE_OF_PROGRAMS = programs(*sorted(TABLE.glob("*.py")))

@@ -1,6 +1,7 @@
 """Lists that grow in loops: in some steps only, read while they grow, and changed afterwards."""
 
 from collections import namedtuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -395,3 +396,153 @@ def recurrence_of_a_slice(x):
         a, b = s[-2:]
         s.append(0.5 * a + 0.2 * b + x[t] + sum(s[-2:]))
     return np.sum(np.array(s))
+
+
+# -- objects and lists as items -------------------------------------------------------------------
+
+
+def by_one_two_or_none(x):
+    """
+    >>> by_one_two_or_none(np.array([1.0, -0.5, 0.3, 2.0, -0.3]))
+    >>> by_one_two_or_none(np.array([1.0, 0.5, -0.3, -2.0, 0.6]))
+    """
+    out = []
+    for i, v in enumerate(x):
+        if v > 0:
+            if v > 0.8:
+                out.append(v * 10.0)
+                out.append(v)
+            else:
+                out.append(-v)
+        elif i % 2 == 0:
+            out.append(v * i)
+    w = np.array(out)
+    return np.sum(w * np.arange(len(out)))
+
+
+def appended_in_both_until_enough(x):
+    """
+    >>> appended_in_both_until_enough(np.array([1.0, 0.5, 0.3, 2.0, 0.3]))
+    >>> appended_in_both_until_enough(np.array([0.1, 0.5, 0.3, 0.2, 0.3]))
+    """
+    out = [0.0]
+    for v in x:
+        if v > 0.4:
+            out.append(out[-1] + v)
+            if out[-1] > 1.4:
+                break
+        else:
+            out.append(out[-1] * 0.5)
+    return np.sum(np.array(out) ** 2) * len(out)
+
+
+class Logger:
+    def __init__(self):
+        self.n = 0
+        self.vals = []
+
+    def log(self, v):
+        self.n += 1
+        self.vals.append(v)
+
+
+def logged_and_counted(x):
+    """
+    >>> logged_and_counted(np.array([1.0, -0.5, 0.3, 0.7, 0.2]))
+    >>> logged_and_counted(np.array([1.0, 0.5, 0.3, -0.7, 0.2]))
+    """
+    lg = Logger()
+    for v in x:
+        if v > 0:
+            lg.log(v * v)
+    return sum(lg.vals) / lg.n
+
+
+@dataclass
+class State:
+    x: float
+    v: float
+
+
+def states_before_steps(x0, n):
+    """
+    >>> states_before_steps(1.0, 10)
+    >>> states_before_steps(0.4, 10)
+    """
+    s = State(x0, 0.0)
+    traj = []
+    for _ in range(n):
+        traj.append(s)
+        s = State(s.x + 0.1 * s.v, s.v - 0.1 * s.x)
+    return sum(p.x * p.x + p.v for p in traj) + s.x
+
+
+def one_list_many_times(x0):
+    """
+    >>> one_list_many_times(1.0)
+    >>> one_list_many_times(0.4)
+    """
+    p = [x0, 0.0]
+    traj = []
+    for _ in range(6):
+        p[0] += 0.1 * p[1]
+        p[1] -= 0.1 * p[0]
+        traj.append(p)
+    return sum(q[0] * q[0] + q[1] for q in traj)
+
+
+def changed_in_the_next_step(x0):
+    """
+    >>> changed_in_the_next_step(1.0)
+    >>> changed_in_the_next_step(0.4)
+    """
+    p = [x0, 1.0]
+    traj = []
+    for _ in range(6):
+        p[1] += 0.5 * x0
+        p = [p[0] * 0.9, p[1]]
+        traj.append(p)
+    return sum(q[0] * q[1] for q in traj)
+
+
+def states_of_some_steps(x):
+    """
+    >>> states_of_some_steps(np.array([1.0, -0.5, 0.3, 0.7]))
+    >>> states_of_some_steps(np.array([0.1, 0.5, 0.3, -0.7]))
+    """
+    path = []
+    s = State(0.0, 1.0)
+    for v in x:
+        s.x += v
+        if v > 0:
+            path.append(State(s.x, v))
+    return sum(q.x * q.v for q in path)
+
+
+def records_so_far(x):
+    """
+    >>> records_so_far(np.array([1.0, -0.5, 0.3, 0.7]))
+    >>> records_so_far(np.array([0.1, 0.5, 0.3, -0.7]))
+    """
+    h = {"n": 0, "x": [], "best": 0.0}
+    for v in x:
+        h["n"] += 1
+        if v > h["best"]:
+            h["best"] = v
+            h["x"].append(v * h["n"])
+    return sum(h["x"]) + h["best"] * h["n"]
+
+
+def list_changed_in_a_branch(x):
+    """
+    >>> list_changed_in_a_branch(np.array([1.0, -0.5, 0.3, 0.7, 0.2]))
+    >>> list_changed_in_a_branch(np.array([-1.0, 0.5, 0.3, -0.7, 0.2]))
+    """
+    out = [v * v for v in x]
+    if x[0] > 0:
+        out[0] = 5.0 * x[1]
+    else:
+        out.reverse()
+    for i in range(len(out)):
+        out[i] *= x[i]
+    return sum(k * v for k, v in enumerate(out))

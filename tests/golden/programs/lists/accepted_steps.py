@@ -20,7 +20,7 @@ def accepted_steps_value_and_grad(x0: float, h: float):
         value: float64[]
         (x0_bar, h_bar): floats
     """
-    # lists.py:30: while t < 3.0 and n < 100:
+    # lists.py:31: while t < 3.0 and n < 100:
     n = 0
     t = 0.0
     y = x0
@@ -32,30 +32,30 @@ def accepted_steps_value_and_grad(x0: float, h: float):
     while (t < 3.0) & (n < 100):
         y_steps.append(y)
         h_steps.append(h)
-        # lists.py:31: n += 1
+        # lists.py:32: n += 1
         n += 1
-        # lists.py:32: full = y + h * -y * y
+        # lists.py:33: full = y + h * -y * y
         minus_y = -y
         full = y + h * minus_y * y
-        # lists.py:33: half = y + 0.5 * h * -y * y
+        # lists.py:34: half = y + 0.5 * h * -y * y
         half_h = 0.5 * h
         half = y + half_h * minus_y * y
-        # lists.py:34: half = half + 0.5 * h * -half * half
+        # lists.py:35: half = half + 0.5 * h * -half * half
         half = half + half_h * -half * half
-        # lists.py:35: err = abs(full - half)
+        # lists.py:36: err = abs(full - half)
         err = abs(full - half)
-        # lists.py:36: if err < 0.01:
+        # lists.py:37: if err < 0.01:
         below = err < 0.01
         if below:
-            # lists.py:37: t = t + h
+            # lists.py:38: t = t + h
             t = t + h
-            # lists.py:41: h = h * 1.2
+            # lists.py:42: h = h * 1.2
             h = h * 1.2
             y = half
             ts_item = t
             ys_item = half
         else:
-            # lists.py:43: h = h * 0.5
+            # lists.py:44: h = h * 0.5
             h = h * 0.5
             ts_item = 0.0
             ys_item = 0.0
@@ -70,17 +70,17 @@ def accepted_steps_value_and_grad(x0: float, h: float):
     joined = np.concatenate([np.array([0.0]), ts])
     ys = ys_steps[kept_rows]
     joined_1 = np.concatenate([np.array([x0]), ys])
-    # lists.py:44: ys = np.array(ys)
+    # lists.py:45: ys = np.array(ys)
     ys = joined_1.copy()
-    # lists.py:45: ts = np.array(ts)
+    # lists.py:46: ts = np.array(ts)
     ts = joined.copy()
-    # lists.py:46: return np.sum(0.5 * (ys[1:] + ys[:-1]) * (ts[1:] - ts[:-1]))
+    # lists.py:47: return np.sum(0.5 * (ys[1:] + ys[:-1]) * (ts[1:] - ts[:-1]))
     product = 0.5 * (ys[1:] + ys[:-1])
     difference = ts[1:] - ts[:-1]
     value = np.sum(product * difference)
 
     # Backward, from the return value to the arguments.
-    # lists.py:46: return np.sum(0.5 * (ys[1:] + ys[:-1]) * (ts[1:] - ts[:-1]))
+    # lists.py:47: return np.sum(0.5 * (ys[1:] + ys[:-1]) * (ts[1:] - ts[:-1]))
     ts_bar = np.zeros(ts.shape)
     ts_bar[:-1] = -product
     ts_bar[1:] += product
@@ -88,7 +88,7 @@ def accepted_steps_value_and_grad(x0: float, h: float):
     ys_bar = np.zeros(ys.shape)
     ys_bar[:-1] = product_bar
     ys_bar[1:] += product_bar
-    # lists.py:30: while t < 3.0 and n < 100:
+    # lists.py:31: while t < 3.0 and n < 100:
     ys_bar_1 = ys_bar[1:]
     ys_steps_bar = np.zeros(ys_steps.shape)
     ys_steps_bar[kept_rows] = ys_bar_1
@@ -104,44 +104,44 @@ def accepted_steps_value_and_grad(x0: float, h: float):
         reversed(y_steps),
         reversed(h_steps),
     ):
-        # lists.py:32: full = y + h * -y * y
+        # lists.py:33: full = y + h * -y * y
         minus_y = -y
         full = y + h * minus_y * y
-        # lists.py:33: half = y + 0.5 * h * -y * y
+        # lists.py:34: half = y + 0.5 * h * -y * y
         half_h = 0.5 * h
         product_1 = half_h * minus_y
         half = y + product_1 * y
-        # lists.py:34: half = half + 0.5 * h * -half * half
+        # lists.py:35: half = half + 0.5 * h * -half * half
         product_2 = half_h * -half
         half_1 = half + product_2 * half
-        # lists.py:35: err = abs(full - half)
+        # lists.py:36: err = abs(full - half)
         err = abs(full - half_1)
-        # lists.py:36: if err < 0.01:
+        # lists.py:37: if err < 0.01:
         ys_item_bar = ys_steps_bar_row
         ts_item_bar = ts_steps_bar_row
         if err < 0.01:
             t_bar += ts_item_bar
             half_bar = y_bar + ys_item_bar
-            # lists.py:37: t = t + h
+            # lists.py:38: t = t + h
             h_bar = 1.2 * h_bar + t_bar
             y_bar = 0.0
         else:
-            # lists.py:43: h = h * 0.5
+            # lists.py:44: h = h * 0.5
             h_bar = 0.5 * h_bar
             half_bar = 0.0
-        # lists.py:34: half = half + 0.5 * h * -half * half
+        # lists.py:35: half = half + 0.5 * h * -half * half
         half_bar_1 = half_bar + product_2 * half_bar
         product_bar_1 = half_bar * half
         half_bar = half_bar_1 - half_h * product_bar_1
-        # lists.py:33: half = y + 0.5 * h * -y * y
+        # lists.py:34: half = y + 0.5 * h * -y * y
         y_bar += half_bar + product_1 * half_bar
         product_bar_2 = half_bar * y
         h_bar += 0.5 * (-product_bar_1 * half - product_bar_2 * y)
-        # lists.py:32: full = y + h * -y * y
+        # lists.py:33: full = y + h * -y * y
         y_bar -= half_h * product_bar_2
     x0_bar = ys_bar[0] + y_bar
 
     return value, (x0_bar, h_bar)
 
 
-# s2s digest: da6d9ec56b8421b4
+# s2s digest: f5bd3396f5afeb71

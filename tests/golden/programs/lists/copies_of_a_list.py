@@ -21,30 +21,30 @@ def copies_of_a_list_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:156: for v in xs:
+    # lists.py:157: for v in xs:
     ys = np.empty(n)
     for i in range(n):
         v = x[i]
-        # lists.py:157: ys.append(v * v)
+        # lists.py:158: ys.append(v * v)
         ys[i] = v * v
-    # lists.py:160: return sum(zs) + zs2[0] * zs2[-1]
+    # lists.py:161: return sum(zs) + zs2[0] * zs2[-1]
     total = 0.0
     for y in ys:
         total = total + y
     value = total + ys[0] * ys[-1]
 
     # Backward, from the return value to the arguments.
-    # lists.py:160: return sum(zs) + zs2[0] * zs2[-1]
+    # lists.py:161: return sum(zs) + zs2[0] * zs2[-1]
     ys_bar = np.ones(n)
     ys_bar[-1] += ys[0]
     ys_bar[0] += ys[-1]
-    # lists.py:156: for v in xs:
+    # lists.py:157: for v in xs:
     outs_bar = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:157: ys.append(v * v)
+        # lists.py:158: ys.append(v * v)
         outs_bar[i] = 2.0 * ys_bar[i] * x[i]
 
     return value, outs_bar
 
 
-# s2s digest: ebef0d04c3e1df5a
+# s2s digest: aab76ed92d95510a

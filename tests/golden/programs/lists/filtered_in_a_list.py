@@ -23,32 +23,32 @@ def filtered_in_a_list_value_and_grad(x):
     if n < 2:
         raise ValueError("expected x: f64[n], n >= 2")
 
-    # lists.py:83: for t in range(1, len(x)):
+    # lists.py:84: for t in range(1, len(x)):
     s_last = x[0]
     s_history = np.empty(n)
     s_history[0] = s_last
     for t in range(1, n):
-        # lists.py:84: s.append(0.3 * x[t] + 0.7 * s[t - 1] * s[t - 1])
+        # lists.py:85: s.append(0.3 * x[t] + 0.7 * s[t - 1] * s[t - 1])
         s_last = 0.3 * x[t] + 0.7 * s_last * s_last
         s_history[t] = s_last
     joined = np.concatenate([np.array([x[0]]), s_history[1:]])
-    # lists.py:85: return np.sum(np.array(s))
+    # lists.py:86: return np.sum(np.array(s))
     value = np.sum(joined)
 
     # Backward, from the return value to the arguments.
-    # lists.py:83: for t in range(1, len(x)):
+    # lists.py:84: for t in range(1, len(x)):
     x_bar = np.zeros(n)
     s_last_bar = 0.0
     for t in reversed(range(1, n)):
-        # lists.py:84: s.append(0.3 * x[t] + 0.7 * s[t - 1] * s[t - 1])
+        # lists.py:85: s.append(0.3 * x[t] + 0.7 * s[t - 1] * s[t - 1])
         sum_bar = s_last_bar + 1.0
         s_last_bar = 1.4 * s_history[t - 1] * sum_bar
         x_bar[t] += 0.3 * sum_bar
     sum_bar = 1.0 + s_last_bar
-    # lists.py:82: s = [x[0]]
+    # lists.py:83: s = [x[0]]
     x_bar[0] += sum_bar
 
     return value, x_bar
 
 
-# s2s digest: b6a05548188d033b
+# s2s digest: 22690fa663748384

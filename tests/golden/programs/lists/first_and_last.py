@@ -20,30 +20,30 @@ def first_and_last_value_and_grad(x: float, n: int):
     Returns:
         (value, x_bar): float64[], float
     """
-    # lists.py:105: for _ in range(n):
+    # lists.py:106: for _ in range(n):
     h_last = x
     h = []
     for _ in range(n):
-        # lists.py:106: h.append(h[-1] * 0.5 + h[0])
+        # lists.py:107: h.append(h[-1] * 0.5 + h[0])
         h_last = h_last * 0.5 + x
         h.append(h_last)
     h = np.array(h, dtype=float)
     steps = len(h)
     joined = np.concatenate([np.array([x]), h])
-    # lists.py:107: return h[-1] * h[0] + h[1]
+    # lists.py:108: return h[-1] * h[0] + h[1]
     value = joined[-1] * joined[0] + joined[1]
 
     # Backward, from the return value to the arguments.
-    # lists.py:107: return h[-1] * h[0] + h[1]
+    # lists.py:108: return h[-1] * h[0] + h[1]
     sum_bar = np.zeros(steps + 1)
     sum_bar[1] = 1.0
     sum_bar[0] += joined[-1]
     sum_bar[-1] += joined[0]
-    # lists.py:105: for _ in range(n):
+    # lists.py:106: for _ in range(n):
     x_bar = sum_bar[0]
     h_last_bar = 0.0
     for i in reversed(range(1, steps + 1)):
-        # lists.py:106: h.append(h[-1] * 0.5 + h[0])
+        # lists.py:107: h.append(h[-1] * 0.5 + h[0])
         sum_bar_1 = h_last_bar + sum_bar[i]
         x_bar += sum_bar_1
         h_last_bar = 0.5 * sum_bar_1
@@ -52,4 +52,4 @@ def first_and_last_value_and_grad(x: float, n: int):
     return value, x_bar
 
 
-# s2s digest: 2ed537165fe530b6
+# s2s digest: 7421a86d1258a07c

@@ -21,7 +21,7 @@ def greatest_if_any_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:315: kept = [v for v in x if v > 0]
+    # lists.py:316: kept = [v for v in x if v > 0]
     outs_steps = np.empty(n)
     is_kept_steps = np.empty(n, dtype=bool)
     for i in range(n):
@@ -31,13 +31,13 @@ def greatest_if_any_value_and_grad(x):
         is_kept_steps[i] = above
     kept_rows = np.flatnonzero(is_kept_steps)
     outs = outs_steps[kept_rows]
-    # lists.py:316: if not kept:
+    # lists.py:317: if not kept:
     opposite = not len(kept_rows) != 0
     if opposite:
-        # lists.py:317: return np.sum(x) * 0.5
+        # lists.py:318: return np.sum(x) * 0.5
         value = np.sum(x) * 0.5
     else:
-        # lists.py:318: return max(kept) * kept[0] + kept[-1]
+        # lists.py:319: return max(kept) * kept[0] + kept[-1]
         extreme = outs[0]
         at_least_steps = np.empty(len(kept_rows) - 1, dtype=bool)
         for i in range(len(kept_rows) - 1):
@@ -48,14 +48,14 @@ def greatest_if_any_value_and_grad(x):
         scan = at_least_steps
 
     # Backward, from the return value to the arguments.
-    # lists.py:316: if not kept:
+    # lists.py:317: if not kept:
     if opposite:
         outs_bar = np.zeros(outs.shape)
-        # lists.py:317: return np.sum(x) * 0.5
+        # lists.py:318: return np.sum(x) * 0.5
         x_bar = np.full(n, 0.5)
     else:
         x_bar = np.zeros(n)
-        # lists.py:318: return max(kept) * kept[0] + kept[-1]
+        # lists.py:319: return max(kept) * kept[0] + kept[-1]
         extreme_bar = outs[0]
         chosen_bar_steps = np.empty(len(kept_rows) - 1)
         for i in reversed(range(len(kept_rows) - 1)):
@@ -66,7 +66,7 @@ def greatest_if_any_value_and_grad(x):
         outs_bar[-1] = 1.0
         outs_bar[1:] += chosen_bar_steps
         outs_bar[0] += extreme + extreme_bar
-    # lists.py:315: kept = [v for v in x if v > 0]
+    # lists.py:316: kept = [v for v in x if v > 0]
     outs_steps_bar = np.zeros(outs_steps.shape)
     outs_steps_bar[kept_rows] = outs_bar
     outs_item_bar_steps = np.empty(n)
@@ -80,4 +80,4 @@ def greatest_if_any_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: d26731a8e36e261e
+# s2s digest: 1154a2add2cd6bd9

@@ -21,21 +21,21 @@ def horner_of_a_list_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:128: for i, v in reversed(list(enumerate(x))):
+    # lists.py:129: for i, v in reversed(list(enumerate(x))):
     outs = np.empty(n, dtype=int)
     for i in range(n):
         outs[i] = np.int64(i)
     s = 0.0
     for i, v in zip(outs[::-1], x[::-1]):
-        # lists.py:129: s = s * 0.5 + v * i
+        # lists.py:130: s = s * 0.5 + v * i
         s = s * 0.5 + v * i
 
     # Backward, from the return value to the arguments.
-    # lists.py:128: for i, v in reversed(list(enumerate(x))):
+    # lists.py:129: for i, v in reversed(list(enumerate(x))):
     s_bar = 1.0
     v_bar_steps = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:129: s = s * 0.5 + v * i
+        # lists.py:130: s = s * 0.5 + v * i
         v_bar_steps[i] = s_bar * outs[::-1][i]
         s_bar = 0.5 * s_bar
     outs_bar = v_bar_steps[::-1]
@@ -43,4 +43,4 @@ def horner_of_a_list_value_and_grad(x):
     return s, outs_bar
 
 
-# s2s digest: 7c189bee39f3a639
+# s2s digest: 06dbed0867b7942b

@@ -21,45 +21,45 @@ def inserted_after_the_loop_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:196: for v in x:
+    # lists.py:197: for v in x:
     outs = np.empty(n)
     for i in range(n):
         v = x[i]
-        # lists.py:197: outs.append(v * v)
+        # lists.py:198: outs.append(v * v)
         outs[i] = v * v
-    # lists.py:198: outs.insert(0, x[0])
+    # lists.py:199: outs.insert(0, x[0])
     joined = np.concatenate([np.concatenate([outs[:0], np.array([x[0]])]), outs])
-    # lists.py:199: last = outs.pop()
+    # lists.py:200: last = outs.pop()
     last = joined[-1]
-    # lists.py:200: first = outs.pop(0)
+    # lists.py:201: first = outs.pop(0)
     first = joined[0]
     joined = np.concatenate([joined[:0], joined[1:-1]])
-    # lists.py:201: return np.array(outs) @ np.array(outs) + last * first
+    # lists.py:202: return np.array(outs) @ np.array(outs) + last * first
     value = joined @ joined + last * first
 
     # Backward, from the return value to the arguments.
-    # lists.py:201: return np.array(outs) @ np.array(outs) + last * first
+    # lists.py:202: return np.array(outs) @ np.array(outs) + last * first
     product_bar = 2.0 * joined
-    # lists.py:200: first = outs.pop(0)
+    # lists.py:201: first = outs.pop(0)
     sum_bar = np.zeros(n + 1)
     sum_bar[1:-1] = product_bar
     sum_bar[:0] += product_bar[:0]
     sum_bar[0] += last
-    # lists.py:199: last = outs.pop()
+    # lists.py:200: last = outs.pop()
     sum_bar[-1] += first
-    # lists.py:198: outs.insert(0, x[0])
+    # lists.py:199: outs.insert(0, x[0])
     outs_bar = sum_bar[1:].copy()
     outs_bar[:0] += sum_bar[:0]
     x_bar = np.zeros(x.shape)
     x_bar[0] = sum_bar[0]
-    # lists.py:196: for v in x:
+    # lists.py:197: for v in x:
     v_bar_steps = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:197: outs.append(v * v)
+        # lists.py:198: outs.append(v * v)
         v_bar_steps[i] = 2.0 * outs_bar[i] * x[i]
     x_bar += v_bar_steps
 
     return value, x_bar
 
 
-# s2s digest: 13973e4bbfaeeccc
+# s2s digest: 9203e942a69b499b

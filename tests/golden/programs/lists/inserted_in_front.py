@@ -21,23 +21,23 @@ def inserted_in_front_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:184: for v in x[::-1]:
+    # lists.py:185: for v in x[::-1]:
     s = 0.0
     outs = np.empty(n)
     for i in range(n):
-        # lists.py:185: s = s * 0.5 + v
+        # lists.py:186: s = s * 0.5 + v
         s = s * 0.5 + x[::-1][i]
         outs[i] = s
-    # lists.py:187: return np.sum(np.array(outs) * x)
+    # lists.py:188: return np.sum(np.array(outs) * x)
     value = np.sum(outs[::-1] * x)
 
     # Backward, from the return value to the arguments.
-    # lists.py:184: for v in x[::-1]:
+    # lists.py:185: for v in x[::-1]:
     s_bar = 0.0
     s_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         s_bar += x[::-1][i]
-        # lists.py:185: s = s * 0.5 + v
+        # lists.py:186: s = s * 0.5 + v
         s_bar_1 = 0.5 * s_bar
         s_bar_steps[i] = s_bar
         s_bar = s_bar_1
@@ -46,4 +46,4 @@ def inserted_in_front_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 8939cea52eeb71a5
+# s2s digest: 2a98d2375d07a532

@@ -21,33 +21,33 @@ def log_of_lists_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:344: for v in x:
+    # lists.py:345: for v in x:
     w = 1.0
     loss = np.empty(n)
     step = np.empty(n)
     for i in range(n):
         v = x[i]
-        # lists.py:345: w = w - 0.1 * (w - v)
+        # lists.py:346: w = w - 0.1 * (w - v)
         w = w - 0.1 * (w - v)
-        # lists.py:346: log["loss"].append((w - v) ** 2)
+        # lists.py:347: log["loss"].append((w - v) ** 2)
         loss[i] = (w - v) ** 2
         step[i] = w
-    # lists.py:348: return np.mean(np.array(log["loss"])) + log["step"][-1]
+    # lists.py:349: return np.mean(np.array(log["loss"])) + log["step"][-1]
     value = np.mean(loss) + step[-1]
 
     # Backward, from the return value to the arguments.
-    # lists.py:348: return np.mean(np.array(log["loss"])) + log["step"][-1]
+    # lists.py:349: return np.mean(np.array(log["loss"])) + log["step"][-1]
     step_bar = np.zeros(step.shape)
     step_bar[-1] = 1.0
-    # lists.py:344: for v in x:
+    # lists.py:345: for v in x:
     ratio = 1.0 / n
     w_bar = 0.0
     x_bar = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:346: log["loss"].append((w - v) ** 2)
+        # lists.py:347: log["loss"].append((w - v) ** 2)
         product_bar = 2.0 * (step[i] - x[i]) * ratio
         w_bar += step_bar[i] + product_bar
-        # lists.py:345: w = w - 0.1 * (w - v)
+        # lists.py:346: w = w - 0.1 * (w - v)
         product_bar_1 = -0.1 * w_bar
         w_bar += product_bar_1
         x_bar[i] = -product_bar - product_bar_1
@@ -55,4 +55,4 @@ def log_of_lists_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 88ce2ad5a659b118
+# s2s digest: 67011d9a92b9e56c

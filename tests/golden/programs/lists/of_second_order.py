@@ -23,7 +23,7 @@ def of_second_order_value_and_grad(x):
     if n < 3:
         raise ValueError("expected x: f64[n], n >= 3")
 
-    # lists.py:94: for t in range(2, len(x)):
+    # lists.py:95: for t in range(2, len(x)):
     value = x[0]
     value_1 = x[1]
     s_history = np.empty(n - 1)
@@ -31,26 +31,26 @@ def of_second_order_value_and_grad(x):
     value_steps = np.empty(n - 2)
     for t in range(2, n):
         value_steps[t - 2] = value
-        # lists.py:95: s.append(0.3 * x[t] + 0.7 * s[t - 1] - 0.2 * s[t - 2] * s[t - 1])
+        # lists.py:96: s.append(0.3 * x[t] + 0.7 * s[t - 1] - 0.2 * s[t - 2] * s[t - 1])
         value_1_1 = 0.3 * x[t] + 0.7 * value_1 - 0.2 * value * value_1
         s_history[t - 1] = value_1_1
         value = value_1
         value_1 = value_1_1
     joined = np.concatenate([np.array([x[0], x[1]]), s_history[1:]])
-    # lists.py:96: return s[-1] * s[0]
+    # lists.py:97: return s[-1] * s[0]
     value = joined[-1] * joined[0]
 
     # Backward, from the return value to the arguments.
-    # lists.py:96: return s[-1] * s[0]
+    # lists.py:97: return s[-1] * s[0]
     sum_bar = np.zeros(n)
     sum_bar[0] = joined[-1]
     sum_bar[-1] += joined[0]
-    # lists.py:94: for t in range(2, len(x)):
+    # lists.py:95: for t in range(2, len(x)):
     x_bar = np.zeros(n)
     value_bar = 0.0
     value_bar_1 = 0.0
     for t in reversed(range(2, n)):
-        # lists.py:95: s.append(0.3 * x[t] + 0.7 * s[t - 1] - 0.2 * s[t - 2] * s[t - 1])
+        # lists.py:96: s.append(0.3 * x[t] + 0.7 * s[t - 1] - 0.2 * s[t - 2] * s[t - 1])
         sum_bar_1 = value_bar_1 + sum_bar[t]
         value_bar_1 = -0.2 * sum_bar_1 * s_history[t - 2]
         value_bar_1_1 = (
@@ -61,11 +61,11 @@ def of_second_order_value_and_grad(x):
         value_bar_1 = value_bar_1_1
     sum_bar_1 = sum_bar[0] + value_bar
     sum_bar_2 = sum_bar[1] + value_bar_1
-    # lists.py:93: s = [x[0], x[1]]
+    # lists.py:94: s = [x[0], x[1]]
     x_bar[1] += sum_bar_2
     x_bar[0] += sum_bar_1
 
     return value, x_bar
 
 
-# s2s digest: df64372e08a96870
+# s2s digest: c112421f2d980471

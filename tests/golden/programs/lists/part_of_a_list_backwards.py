@@ -23,30 +23,30 @@ def part_of_a_list_backwards_value_and_grad(x):
     if n < 3:
         raise ValueError("expected x: f64[n], n >= 3")
 
-    # lists.py:139: for v in x:
+    # lists.py:140: for v in x:
     xs = np.empty(n)
     for i in range(n):
         v = x[i]
-        # lists.py:140: xs.append(v * v)
+        # lists.py:141: xs.append(v * v)
         xs[i] = v * v
-    # lists.py:143: s = s * 0.5 + v * v
+    # lists.py:144: s = s * 0.5 + v * v
     s = 0.0 + xs[:3][::-1][0] * xs[:3][::-1][0]
     s = s * 0.5 + xs[:3][::-1][1] * xs[:3][::-1][1]
     s = s * 0.5 + xs[:3][::-1][2] * xs[:3][::-1][2]
-    # lists.py:144: for v in xs[::-1]:
+    # lists.py:145: for v in xs[::-1]:
     for v in xs[::-1]:
-        # lists.py:145: s = s * 0.5 + v
+        # lists.py:146: s = s * 0.5 + v
         s = s * 0.5 + v
 
     # Backward, from the return value to the arguments.
-    # lists.py:144: for v in xs[::-1]:
+    # lists.py:145: for v in xs[::-1]:
     s_bar = 1.0
     s_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         s_bar_steps[i] = s_bar
-        # lists.py:145: s = s * 0.5 + v
+        # lists.py:146: s = s * 0.5 + v
         s_bar = 0.5 * s_bar
-    # lists.py:142: for v in reversed(xs[:3]):
+    # lists.py:143: for v in reversed(xs[:3]):
     xs_bar = s_bar_steps[::-1].copy()
     xs_bar[:3] += np.array(
         [
@@ -55,13 +55,13 @@ def part_of_a_list_backwards_value_and_grad(x):
             2.0 * s_bar * xs[:3][::-1][2],
         ]
     )[::-1]
-    # lists.py:139: for v in x:
+    # lists.py:140: for v in x:
     x_bar = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:140: xs.append(v * v)
+        # lists.py:141: xs.append(v * v)
         x_bar[i] = 2.0 * xs_bar[i] * x[i]
 
     return s, x_bar
 
 
-# s2s digest: 7daf8f4d5c298ee6
+# s2s digest: 155723a2484f115f

@@ -21,16 +21,16 @@ def path_of_lists_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:262: for v in x:
+    # lists.py:263: for v in x:
     y = 0.0
     path_steps = np.empty(n)
     path_steps_1 = np.empty(n)
     is_kept_steps = np.empty(n, dtype=bool)
     for i in range(n):
         v = x[i]
-        # lists.py:263: y = y * 0.5 + v
+        # lists.py:264: y = y * 0.5 + v
         y = y * 0.5 + v
-        # lists.py:264: if y > -0.2:
+        # lists.py:265: if y > -0.2:
         above = y > -0.2
         if above:
             path_item = y
@@ -44,17 +44,17 @@ def path_of_lists_value_and_grad(x):
     kept_rows = np.flatnonzero(is_kept_steps)
     path = path_steps[kept_rows]
     path_1 = path_steps_1[kept_rows]
-    # lists.py:266: p = np.array(path)
+    # lists.py:267: p = np.array(path)
     p = np.stack([path, path_1], axis=1)
-    # lists.py:267: return np.sum(p[:, 0] * p[:, 1])
+    # lists.py:268: return np.sum(p[:, 0] * p[:, 1])
     value = np.sum(p[:, 0] * p[:, 1])
 
     # Backward, from the return value to the arguments.
-    # lists.py:267: return np.sum(p[:, 0] * p[:, 1])
+    # lists.py:268: return np.sum(p[:, 0] * p[:, 1])
     p_bar = np.stack([p[:, 1], p[:, 0]], axis=1)
-    # lists.py:266: p = np.array(path)
+    # lists.py:267: p = np.array(path)
     path_bar, path_bar_1 = p_bar.T
-    # lists.py:262: for v in x:
+    # lists.py:263: for v in x:
     path_steps_bar = np.zeros(path_steps.shape)
     path_steps_bar[kept_rows] = path_bar_1
     path_steps_bar_1 = np.zeros(path_steps.shape)
@@ -62,7 +62,7 @@ def path_of_lists_value_and_grad(x):
     y_bar = 0.0
     x_bar = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:264: if y > -0.2:
+        # lists.py:265: if y > -0.2:
         path_item_bar = path_steps_bar_1[i]
         path_item_bar_1 = path_steps_bar[i]
         if is_kept_steps[i]:
@@ -70,7 +70,7 @@ def path_of_lists_value_and_grad(x):
             v_bar = path_item_bar_1
         else:
             v_bar = 0.0
-        # lists.py:263: y = y * 0.5 + v
+        # lists.py:264: y = y * 0.5 + v
         v_bar += y_bar
         y_bar = 0.5 * y_bar
         x_bar[i] = v_bar
@@ -78,4 +78,4 @@ def path_of_lists_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: ea47be93c62e9fb3
+# s2s digest: ae377423f6a6d0bd

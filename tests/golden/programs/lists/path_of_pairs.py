@@ -21,25 +21,25 @@ def path_of_pairs_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:244: for v in x:
+    # lists.py:245: for v in x:
     t = 0.0
     path = np.empty(n)
     path_1 = np.empty(n)
     for i in range(n):
         v = x[i]
-        # lists.py:245: t = t + 0.1
+        # lists.py:246: t = t + 0.1
         t = t + 0.1
-        # lists.py:246: path.append((t, v * v))
+        # lists.py:247: path.append((t, v * v))
         path_1[i] = v * v
         path[i] = t
-    # lists.py:248: for a, b in path:
+    # lists.py:249: for a, b in path:
     s = 0.0
     for a, b in zip(path, path_1):
-        # lists.py:249: s = s + a * b
+        # lists.py:250: s = s + a * b
         s = s + a * b
-    # lists.py:250: arr = np.array(path)
+    # lists.py:251: arr = np.array(path)
     arr = np.stack([path, path_1], axis=1)
-    # lists.py:252: return s + np.sum(arr[:, 0] * arr[:, 1] ** 2) + path[-1][1] + sum(ts)
+    # lists.py:253: return s + np.sum(arr[:, 0] * arr[:, 1] ** 2) + path[-1][1] + sum(ts)
     power = arr[:, 1] ** 2
     total = 0.0
     for path_row in path:
@@ -47,23 +47,23 @@ def path_of_pairs_value_and_grad(x):
     value = s + np.sum(arr[:, 0] * power) + path_1[-1] + total
 
     # Backward, from the return value to the arguments.
-    # lists.py:252: return s + np.sum(arr[:, 0] * arr[:, 1] ** 2) + path[-1][1] + sum(ts)
+    # lists.py:253: return s + np.sum(arr[:, 0] * arr[:, 1] ** 2) + path[-1][1] + sum(ts)
     path_bar = np.zeros(path.shape)
     path_bar[-1] = 1.0
     arr_bar = np.zeros(arr.shape)
     arr_bar[:, 1:] = 2.0 * (arr[:, 1] * arr[:, 0])[:, None]
     arr_bar[:, 0] += power
-    # lists.py:250: arr = np.array(path)
+    # lists.py:251: arr = np.array(path)
     path_bar += arr_bar[:, 1]
-    # lists.py:248: for a, b in path:
+    # lists.py:249: for a, b in path:
     path_bar += path
-    # lists.py:244: for v in x:
+    # lists.py:245: for v in x:
     x_bar = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:246: path.append((t, v * v))
+        # lists.py:247: path.append((t, v * v))
         x_bar[i] = 2.0 * path_bar[i] * x[i]
 
     return value, x_bar
 
 
-# s2s digest: 9c8b917155383e75
+# s2s digest: cc099589d548da6e

@@ -21,7 +21,7 @@ def path_of_points_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:279: for v in x:
+    # lists.py:280: for v in x:
     value = 0.0
     value_1 = 1.0
     path = np.empty(n + 1)
@@ -30,30 +30,30 @@ def path_of_points_value_and_grad(x):
     path_history[0] = value_1
     for i in range(1, n + 1):
         v = x[i - 1]
-        # lists.py:281: path.append(Point(last.x + v, last.y * v + 1.0))
+        # lists.py:282: path.append(Point(last.x + v, last.y * v + 1.0))
         value = value + v
         value_1 = value_1 * v + 1.0
         path[i] = value
         path_history[i] = value_1
     joined = np.concatenate([np.array([1.0]), path_history[1:]])
-    # lists.py:282: return sum(p.x * p.y for p in path)
+    # lists.py:283: return sum(p.x * p.y for p in path)
     total = 0.0
     for path_row, joined_row in zip(path, joined):
         total = total + path_row * joined_row
 
     # Backward, from the return value to the arguments.
-    # lists.py:279: for v in x:
+    # lists.py:280: for v in x:
     value_bar = 0.0
     value_bar_1 = 0.0
     x_bar = np.empty(n)
     for i in reversed(range(n)):
         value_bar += joined[i + 1]
         sum_bar = value_bar_1 + path[i + 1]
-        # lists.py:281: path.append(Point(last.x + v, last.y * v + 1.0))
+        # lists.py:282: path.append(Point(last.x + v, last.y * v + 1.0))
         value_bar_1 = sum_bar * x[i]
         x_bar[i] = path_history[i] * sum_bar + value_bar
 
     return total, x_bar
 
 
-# s2s digest: 60263d2102a1065a
+# s2s digest: 101915a5b2256f37

@@ -21,7 +21,7 @@ def positive_and_negative_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:232: pos = [v * v for v in x if v > 0]
+    # lists.py:233: pos = [v * v for v in x if v > 0]
     outs_steps = np.empty(n)
     is_kept_steps = np.empty(n, dtype=bool)
     for i in range(n):
@@ -31,7 +31,7 @@ def positive_and_negative_value_and_grad(x):
         is_kept_steps[i] = above
     kept_rows = np.flatnonzero(is_kept_steps)
     outs = outs_steps[kept_rows]
-    # lists.py:233: neg = [v for v in x if v <= 0]
+    # lists.py:234: neg = [v for v in x if v <= 0]
     outs_steps = np.empty(n)
     is_kept_steps_1 = np.empty(n, dtype=bool)
     for i in range(n):
@@ -41,7 +41,7 @@ def positive_and_negative_value_and_grad(x):
         is_kept_steps_1[i] = at_most
     kept_rows_1 = np.flatnonzero(is_kept_steps_1)
     outs_1 = outs_steps[kept_rows_1]
-    # lists.py:234: return sum(pos) / len(pos) - sum(neg) / len(neg) + np.mean(pos) * np.std(np.array(neg))
+    # lists.py:235: return sum(pos) / len(pos) - sum(neg) / len(neg) + np.mean(pos) * np.std(np.array(neg))
     total = 0.0
     for out in outs:
         total = total + out
@@ -54,11 +54,11 @@ def positive_and_negative_value_and_grad(x):
     value = total / len(kept_rows) - total_1 / len(kept_rows_1) + mean_outs * sqrt
 
     # Backward, from the return value to the arguments.
-    # lists.py:234: return sum(pos) / len(pos) - sum(neg) / len(neg) + np.mean(pos) * np.std(np.array(neg))
+    # lists.py:235: return sum(pos) / len(pos) - sum(neg) / len(neg) + np.mean(pos) * np.std(np.array(neg))
     outs_bar = mean_outs / sqrt / len(kept_rows_1) * difference
     outs_bar -= outs_bar.sum() / len(kept_rows_1) + 1.0 / len(kept_rows_1)
     sum_bar = sqrt / len(kept_rows) + 1.0 / len(kept_rows)
-    # lists.py:233: neg = [v for v in x if v <= 0]
+    # lists.py:234: neg = [v for v in x if v <= 0]
     outs_steps_bar = np.zeros(outs_steps.shape)
     outs_steps_bar[kept_rows_1] = outs_bar
     x_bar = np.empty(n)
@@ -67,7 +67,7 @@ def positive_and_negative_value_and_grad(x):
         if not is_kept_steps_1[i]:
             outs_item_bar = 0.0
         x_bar[i] = outs_item_bar
-    # lists.py:232: pos = [v * v for v in x if v > 0]
+    # lists.py:233: pos = [v * v for v in x if v > 0]
     outs_steps_bar = np.zeros(outs_steps.shape)
     outs_steps_bar[kept_rows] = sum_bar
     product_bar_steps = np.empty(n)
@@ -80,4 +80,4 @@ def positive_and_negative_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 5907184544668ce4
+# s2s digest: 605ad192c0a6eb53

@@ -21,15 +21,15 @@ def positive_ones_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:14: for v in x:
+    # lists.py:15: for v in x:
     kept_steps = np.empty(n)
     is_kept_steps = np.empty(n, dtype=bool)
     for i in range(n):
         v = x[i]
-        # lists.py:15: if v > 0:
+        # lists.py:16: if v > 0:
         above = v > 0.0
         if above:
-            # lists.py:16: kept.append(np.sin(v))
+            # lists.py:17: kept.append(np.sin(v))
             kept_item = np.sin(v)
         else:
             kept_item = 0.0
@@ -37,18 +37,18 @@ def positive_ones_value_and_grad(x):
         is_kept_steps[i] = above
     kept_rows = np.flatnonzero(is_kept_steps)
     kept = kept_steps[kept_rows]
-    # lists.py:17: return sum(kept)
+    # lists.py:18: return sum(kept)
     total = 0.0
     for kept_row in kept:
         total = total + kept_row
 
     # Backward, from the return value to the arguments.
-    # lists.py:14: for v in x:
+    # lists.py:15: for v in x:
     kept_steps_bar = np.zeros(kept_steps.shape)
     kept_steps_bar[kept_rows] = 1.0
     x_bar = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:15: if v > 0:
+        # lists.py:16: if v > 0:
         v = x[i]
         kept_item_bar = kept_steps_bar[i]
         x_bar[i] = kept_item_bar * np.cos(v) if is_kept_steps[i] else 0.0
@@ -56,4 +56,4 @@ def positive_ones_value_and_grad(x):
     return total, x_bar
 
 
-# s2s digest: 34aa6830292d1b1e
+# s2s digest: f2703033a2543c61

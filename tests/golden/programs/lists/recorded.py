@@ -21,24 +21,24 @@ def recorded_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:366: for v in x:
+    # lists.py:367: for v in x:
     w = 1.0
     values = np.empty(n)
     for i in range(n):
-        # lists.py:367: w = w - 0.1 * (w - v)
+        # lists.py:368: w = w - 0.1 * (w - v)
         w = w - 0.1 * (w - x[i])
         values[i] = w
-    # lists.py:369: return np.mean(np.array(r.values) ** 2)
+    # lists.py:370: return np.mean(np.array(r.values) ** 2)
     value = np.mean(values**2)
 
     # Backward, from the return value to the arguments.
-    # lists.py:366: for v in x:
+    # lists.py:367: for v in x:
     values_bar = 2.0 / n * values
     w_bar = 0.0
     x_bar = np.empty(n)
     for i in reversed(range(n)):
         w_bar += values_bar[i]
-        # lists.py:367: w = w - 0.1 * (w - v)
+        # lists.py:368: w = w - 0.1 * (w - v)
         product_bar = -0.1 * w_bar
         x_bar[i] = -product_bar
         w_bar += product_bar
@@ -46,4 +46,4 @@ def recorded_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: d993d6b54481d9dc
+# s2s digest: 129782ef08feac63

@@ -21,15 +21,15 @@ def recorded_by_a_helper_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:382: for v in x:
+    # lists.py:383: for v in x:
     out_steps = np.empty(n)
     is_kept_steps = np.empty(n, dtype=bool)
     for i in range(n):
         v = x[i]
-        # lists.py:383: if v > -0.55:
+        # lists.py:384: if v > -0.55:
         above = v > -0.55
         if above:
-            # lists.py:384: record(v)
+            # lists.py:385: record(v)
             out_item = v * v
         else:
             out_item = 0.0
@@ -37,16 +37,16 @@ def recorded_by_a_helper_value_and_grad(x):
         is_kept_steps[i] = above
     kept_rows = np.flatnonzero(is_kept_steps)
     out = out_steps[kept_rows]
-    # lists.py:385: return np.sum(np.array(out))
+    # lists.py:386: return np.sum(np.array(out))
     value = np.sum(out)
 
     # Backward, from the return value to the arguments.
-    # lists.py:382: for v in x:
+    # lists.py:383: for v in x:
     out_steps_bar = np.zeros(out_steps.shape)
     out_steps_bar[kept_rows] = 1.0
     x_bar = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:383: if v > -0.55:
+        # lists.py:384: if v > -0.55:
         v = x[i]
         out_item_bar = out_steps_bar[i]
         x_bar[i] = 2.0 * out_item_bar * v if is_kept_steps[i] else 0.0
@@ -54,4 +54,4 @@ def recorded_by_a_helper_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 09b9b4415aa077dd
+# s2s digest: 932f7b9313a546fd

@@ -23,41 +23,41 @@ def recurrence_of_a_slice_value_and_grad(x):
     if n < 3:
         raise ValueError("expected x: f64[n], n >= 3")
 
-    # lists.py:393: s = [x[0], x[1]]
+    # lists.py:394: s = [x[0], x[1]]
     a = x[0]
     b = x[1]
-    # lists.py:394: for t in range(2, len(x)):
+    # lists.py:395: for t in range(2, len(x)):
     a_1 = a
     b_1 = b
     s = np.empty(n - 2)
     for t in range(2, n):
-        # lists.py:396: s.append(0.5 * a + 0.2 * b + x[t] + sum(s[-2:]))
+        # lists.py:397: s.append(0.5 * a + 0.2 * b + x[t] + sum(s[-2:]))
         b_1_1 = 0.5 * a_1 + 0.2 * b_1 + x[t] + (0.0 + a_1 + b_1)
         s[t - 2] = b_1_1
         a_1 = b_1
         b_1 = b_1_1
     joined = np.concatenate([np.array([a, b]), s])
-    # lists.py:397: return np.sum(np.array(s))
+    # lists.py:398: return np.sum(np.array(s))
     value = np.sum(joined)
 
     # Backward, from the return value to the arguments.
-    # lists.py:394: for t in range(2, len(x)):
+    # lists.py:395: for t in range(2, len(x)):
     x_bar = np.zeros(n)
     a_bar = 0.0
     b_bar = 0.0
     for t in reversed(range(2, n)):
         sum_bar = b_bar + 1.0
-        # lists.py:396: s.append(0.5 * a + 0.2 * b + x[t] + sum(s[-2:]))
+        # lists.py:397: s.append(0.5 * a + 0.2 * b + x[t] + sum(s[-2:]))
         x_bar[t] += sum_bar
         b_bar = a_bar + 1.2 * sum_bar
         a_bar = 1.5 * sum_bar
     a_bar += 1.0
     b_bar += 1.0
-    # lists.py:393: s = [x[0], x[1]]
+    # lists.py:394: s = [x[0], x[1]]
     x_bar[1] += b_bar
     x_bar[0] += a_bar
 
     return value, x_bar
 
 
-# s2s digest: fcca2d251dda3030
+# s2s digest: 85391db5c474c607

@@ -21,28 +21,28 @@ def reversed_list_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:116: for v in x:
+    # lists.py:117: for v in x:
     outs = np.empty(n)
     for i in range(n):
         v = x[i]
-        # lists.py:117: outs.append(v * v)
+        # lists.py:118: outs.append(v * v)
         outs[i] = v * v
-    # lists.py:118: outs.reverse()
+    # lists.py:119: outs.reverse()
     flipped_outs = outs[::-1]
-    # lists.py:119: return np.array(outs) @ x
+    # lists.py:120: return np.array(outs) @ x
     value = flipped_outs @ x
 
     # Backward, from the return value to the arguments.
-    # lists.py:118: outs.reverse()
+    # lists.py:119: outs.reverse()
     outs_bar = x[::-1]
-    # lists.py:116: for v in x:
+    # lists.py:117: for v in x:
     v_bar_steps = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:117: outs.append(v * v)
+        # lists.py:118: outs.append(v * v)
         v_bar_steps[i] = 2.0 * outs_bar[i] * x[i]
     x_bar = flipped_outs + v_bar_steps
 
     return value, x_bar
 
 
-# s2s digest: 7a86e51f89127a51
+# s2s digest: b8de8e0df77a4506

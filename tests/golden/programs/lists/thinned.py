@@ -23,13 +23,13 @@ def thinned_value_and_grad(x):
     if n < 2:
         raise ValueError("expected x: f64[n], n >= 2")
 
-    # lists.py:304: for v in x[1:]:
+    # lists.py:305: for v in x[1:]:
     kept_last = x[0]
     kept_steps = np.empty(n - 1)
     is_kept_steps = np.empty(n - 1, dtype=bool)
     for i in range(n - 1):
         v = x[i + 1]
-        # lists.py:305: if abs(v - kept[-1]) > 0.9:
+        # lists.py:306: if abs(v - kept[-1]) > 0.9:
         above = np.abs(v - kept_last) > 0.9
         if above:
             kept_item = v
@@ -43,31 +43,31 @@ def thinned_value_and_grad(x):
     kept_rows = np.flatnonzero(is_kept_steps)
     kept = kept_steps[kept_rows]
     joined = np.concatenate([np.array([x[0]]), kept])
-    # lists.py:307: return sum(v * v for v in kept) + len(kept)
+    # lists.py:308: return sum(v * v for v in kept) + len(kept)
     total = 0.0
     for joined_row in joined:
         total = total + joined_row * joined_row
     value = total + (len(kept_rows) + 1)
 
     # Backward, from the return value to the arguments.
-    # lists.py:307: return sum(v * v for v in kept) + len(kept)
+    # lists.py:308: return sum(v * v for v in kept) + len(kept)
     product_bar_steps = np.empty(len(kept_rows) + 1)
     for i in reversed(range(len(kept_rows) + 1)):
         product_bar_steps[i] = 2.0 * joined[i]
-    # lists.py:304: for v in x[1:]:
+    # lists.py:305: for v in x[1:]:
     kept_steps_bar = np.zeros(kept_steps.shape)
     kept_steps_bar[kept_rows] = product_bar_steps[1:]
     v_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
-        # lists.py:305: if abs(v - kept[-1]) > 0.9:
+        # lists.py:306: if abs(v - kept[-1]) > 0.9:
         kept_item_bar = kept_steps_bar[i]
         v_bar_steps[i] = kept_item_bar if is_kept_steps[i] else 0.0
     x_bar = np.zeros(x.shape)
     x_bar[1:] = v_bar_steps
-    # lists.py:303: kept = [x[0]]
+    # lists.py:304: kept = [x[0]]
     x_bar[0] += product_bar_steps[0]
 
     return value, x_bar
 
 
-# s2s digest: 64f3a37309b9ae5e
+# s2s digest: 21ac88865ef9b65d

@@ -21,15 +21,15 @@ def third_if_any_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:327: for v in x:
+    # lists.py:328: for v in x:
     kept_steps = np.empty(n)
     is_kept_steps = np.empty(n, dtype=bool)
     for i in range(n):
         v = x[i]
-        # lists.py:328: if v > 0:
+        # lists.py:329: if v > 0:
         above = v > 0.0
         if above:
-            # lists.py:329: kept.append(v * v)
+            # lists.py:330: kept.append(v * v)
             kept_item = v * v
         else:
             kept_item = 0.0
@@ -37,46 +37,46 @@ def third_if_any_value_and_grad(x):
         is_kept_steps[i] = above
     kept_rows = np.flatnonzero(is_kept_steps)
     kept = kept_steps[kept_rows]
-    # lists.py:330: if len(kept) == 0:
+    # lists.py:331: if len(kept) == 0:
     equal = len(kept_rows) == 0
     if equal:
-        # lists.py:331: return np.sum(x) * 0.5
+        # lists.py:332: return np.sum(x) * 0.5
         value = np.sum(x) * 0.5
     else:
-        # lists.py:332: if len(kept) > 2:
+        # lists.py:333: if len(kept) > 2:
         above = len(kept_rows) > 2
         if above:
-            # lists.py:333: return kept[2] * 3.0
+            # lists.py:334: return kept[2] * 3.0
             value = kept[2] * 3.0
-            # lists.py:332: if len(kept) > 2:
+            # lists.py:333: if len(kept) > 2:
             chosen = 0.0
         else:
-            # lists.py:334: return np.mean(kept)
+            # lists.py:335: return np.mean(kept)
             chosen = float(len(kept_rows))
             value = np.sum(kept) / chosen
 
     # Backward, from the return value to the arguments.
-    # lists.py:330: if len(kept) == 0:
+    # lists.py:331: if len(kept) == 0:
     if equal:
         kept_bar = np.zeros(len(kept_rows))
-        # lists.py:331: return np.sum(x) * 0.5
+        # lists.py:332: return np.sum(x) * 0.5
         x_bar = np.full(x.shape, 0.5)
     else:
         x_bar = np.zeros(x.shape)
-        # lists.py:332: if len(kept) > 2:
+        # lists.py:333: if len(kept) > 2:
         if above:
-            # lists.py:333: return kept[2] * 3.0
+            # lists.py:334: return kept[2] * 3.0
             kept_bar = np.zeros(len(kept_rows))
             kept_bar[2] = 3.0
         else:
-            # lists.py:334: return np.mean(kept)
+            # lists.py:335: return np.mean(kept)
             kept_bar = np.full(len(kept_rows), 1.0 / chosen)
-    # lists.py:327: for v in x:
+    # lists.py:328: for v in x:
     kept_steps_bar = np.zeros(kept_steps.shape)
     kept_steps_bar[kept_rows] = kept_bar
     v_bar_steps = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:328: if v > 0:
+        # lists.py:329: if v > 0:
         v = x[i]
         kept_item_bar = kept_steps_bar[i]
         v_bar_steps[i] = 2.0 * kept_item_bar * v if is_kept_steps[i] else 0.0
@@ -85,4 +85,4 @@ def third_if_any_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: c4fb807fe6e30b5e
+# s2s digest: 9f137f175b4aa8d0

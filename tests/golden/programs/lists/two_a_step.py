@@ -21,33 +21,33 @@ def two_a_step_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:70: for v in x:
+    # lists.py:71: for v in x:
     vector_steps = np.empty((n, 2))
     for i in range(n):
         v = x[i]
-        # lists.py:71: outs.append(np.sin(v))
+        # lists.py:72: outs.append(np.sin(v))
         sin_v = np.sin(v)
-        # lists.py:72: outs.append(v * v)
+        # lists.py:73: outs.append(v * v)
         vector_steps[i] = np.array([sin_v, v * v])
     outs = vector_steps.ravel()
-    # lists.py:73: w = np.array(outs)
+    # lists.py:74: w = np.array(outs)
     w = outs.copy()
-    # lists.py:74: return w @ w[::-1]
+    # lists.py:75: return w @ w[::-1]
     flipped_w = w[::-1]
     value = w @ flipped_w
 
     # Backward, from the return value to the arguments.
-    # lists.py:70: for v in x:
+    # lists.py:71: for v in x:
     product = 2.0 * flipped_w.reshape(-1, 2)
     x_bar = np.empty(n)
     for i in reversed(range(n)):
         row = product[i]
         v = x[i]
-        # lists.py:71: outs.append(np.sin(v))
+        # lists.py:72: outs.append(np.sin(v))
         product_bar = row[0] * np.cos(v)
         x_bar[i] = 2.0 * row[1] * v + product_bar
 
     return value, x_bar
 
 
-# s2s digest: 48cc34fa0e42c299
+# s2s digest: 34192b51981fa2fb

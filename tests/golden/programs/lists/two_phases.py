@@ -21,46 +21,46 @@ def two_phases_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:291: for v in x:
+    # lists.py:292: for v in x:
     out = np.empty(n)
     for i in range(n):
-        # lists.py:292: out.append(np.sin(v))
+        # lists.py:293: out.append(np.sin(v))
         sin = np.sin(x[i])
         out[i] = sin
-    # lists.py:293: for v in x[::-1]:
+    # lists.py:294: for v in x[::-1]:
     out_last = out[-1]
     out_history = np.empty(n + 1)
     out_history[0] = out_last
     for i in range(n):
-        # lists.py:294: out.append(np.cos(v) * out[-1])
+        # lists.py:295: out.append(np.cos(v) * out[-1])
         out_last = np.cos(x[::-1][i]) * out_last
         out_history[i + 1] = out_last
     joined = np.concatenate([out, out_history[1:]])
-    # lists.py:295: return np.array(out) @ np.array(out)
+    # lists.py:296: return np.array(out) @ np.array(out)
     value = joined @ joined
 
     # Backward, from the return value to the arguments.
-    # lists.py:295: return np.array(out) @ np.array(out)
+    # lists.py:296: return np.array(out) @ np.array(out)
     product_bar = 2.0 * joined
-    # lists.py:293: for v in x[::-1]:
+    # lists.py:294: for v in x[::-1]:
     out_last_bar = 0.0
     v_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         v = x[::-1][i]
-        # lists.py:294: out.append(np.cos(v) * out[-1])
+        # lists.py:295: out.append(np.cos(v) * out[-1])
         sum_bar = out_last_bar + product_bar[i + n]
         out_last_bar = np.cos(v) * sum_bar
         v_bar_steps[i] = -sum_bar * out_history[i] * np.sin(v)
     out_bar = product_bar[:n].copy()
     out_bar[-1] += out_last_bar
-    # lists.py:291: for v in x:
+    # lists.py:292: for v in x:
     v_bar_steps_1 = np.empty(n)
     for i in reversed(range(n)):
-        # lists.py:292: out.append(np.sin(v))
+        # lists.py:293: out.append(np.sin(v))
         v_bar_steps_1[i] = out_bar[i] * np.cos(x[i])
     x_bar = v_bar_steps[::-1] + v_bar_steps_1
 
     return value, x_bar
 
 
-# s2s digest: d827bc52dacd329e
+# s2s digest: 10c85b8502ee7661

@@ -21,7 +21,7 @@ def until_it_is_too_much_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # lists.py:56: for v in x:
+    # lists.py:57: for v in x:
     done = False
     s = 0.0
     outs_steps = []
@@ -29,15 +29,15 @@ def until_it_is_too_much_value_and_grad(x):
     s_steps = []
     for i in range(n):
         v = x[i]
-        # lists.py:57: s = s + v
+        # lists.py:58: s = s + v
         s = s + v
-        # lists.py:58: if s > 1.6:
+        # lists.py:59: if s > 1.6:
         done = s > 1.6
         is_kept_steps.append(np.logical_not(done))
         if done:
             outs_item = 0.0
         else:
-            # lists.py:60: outs.append(s * v)
+            # lists.py:61: outs.append(s * v)
             outs_item = s * v
         outs_steps.append(outs_item)
         s_steps.append(s)
@@ -47,11 +47,11 @@ def until_it_is_too_much_value_and_grad(x):
     is_kept_steps = np.array(is_kept_steps, dtype=bool)
     kept_rows = np.flatnonzero(is_kept_steps)
     outs = outs_steps[kept_rows]
-    # lists.py:61: return np.sum(np.array(outs))
+    # lists.py:62: return np.sum(np.array(outs))
     value = np.sum(outs)
 
     # Backward, from the return value to the arguments.
-    # lists.py:56: for v in x:
+    # lists.py:57: for v in x:
     outs_steps_bar = np.zeros(outs_steps.shape)
     outs_steps_bar[kept_rows] = 1.0
     x_bar = np.zeros(n)
@@ -59,20 +59,20 @@ def until_it_is_too_much_value_and_grad(x):
     for i in reversed(range(len(s_steps))):
         s = s_steps[i]
         v = x[i]
-        # lists.py:58: if s > 1.6:
+        # lists.py:59: if s > 1.6:
         outs_item_bar = outs_steps_bar[i]
         if s > 1.6:
             v_bar = 0.0
         else:
-            # lists.py:60: outs.append(s * v)
+            # lists.py:61: outs.append(s * v)
             v_bar = s * outs_item_bar
             s_bar += outs_item_bar * v
-        # lists.py:57: s = s + v
+        # lists.py:58: s = s + v
         v_bar += s_bar
-        # lists.py:56: for v in x:
+        # lists.py:57: for v in x:
         x_bar[i] += v_bar
 
     return value, x_bar
 
 
-# s2s digest: 03618f1c0b1934af
+# s2s digest: f0fa077c76d2c984

@@ -19,33 +19,33 @@ def until_long_or_large_value_and_grad(x: float):
     Returns:
         (value, x_bar): float64[], float
     """
-    # lists.py:222: while len(seq) < 8 and seq[-1] < 3:
+    # lists.py:223: while len(seq) < 8 and seq[-1] < 3:
     seq_last = x
     seq_count = 1
     seq = []
     while (seq_count < 8) & (seq_last < 3.0):
-        # lists.py:223: seq.append(seq[-1] * 1.7)
+        # lists.py:224: seq.append(seq[-1] * 1.7)
         seq_last = seq_last * 1.7
         seq_count = seq_count + 1
         seq.append(seq_last)
     steps = len(seq)
     seq = np.array(seq, dtype=float)
     joined = np.concatenate([np.array([x]), seq])
-    # lists.py:224: return sum(seq) + len(seq)
+    # lists.py:225: return sum(seq) + len(seq)
     total = 0.0
     for joined_row in joined:
         total = total + joined_row
     value = total + (steps + 1)
 
     # Backward, from the return value to the arguments.
-    # lists.py:222: while len(seq) < 8 and seq[-1] < 3:
+    # lists.py:223: while len(seq) < 8 and seq[-1] < 3:
     seq_last_bar = 0.0
     for _ in range(steps):
-        # lists.py:223: seq.append(seq[-1] * 1.7)
+        # lists.py:224: seq.append(seq[-1] * 1.7)
         seq_last_bar = 1.7 * (seq_last_bar + 1.0)
     x_bar = 1.0 + seq_last_bar
 
     return value, x_bar
 
 
-# s2s digest: d7b33db538a83982
+# s2s digest: 395b935016f9bbd2
