@@ -58,7 +58,7 @@ def with_known_tests(closed: ClosedJaxpr, least: Mapping[Var, int]) -> ClosedJax
 
     The same object if there are none.
     """
-    known = dict(least)
+    known: dict[Var, float] = {**least}
     results: dict[Atom, Literal] = {}
     for eqn in closed.eqns if least else ():
         match eqn.invars:
@@ -66,6 +66,10 @@ def with_known_tests(closed: ClosedJaxpr, least: Mapping[Var, int]) -> ClosedJax
                 # The number of a branch.
                 (var,) = eqn.outvars
                 results[var] = Literal(var.aval.dtype.type(results[x].value), var.aval)
+                continue
+            case [Var() as x] if x in known and isinstance(eqn.primitive, ConvertElementType):
+                if eqn.primitive.new_dtype.kind in "if":
+                    known[eqn.outvars[0]] = known[x]
                 continue
             case [Var() as x, Literal(value=y)] if x in known:
                 pass
@@ -75,9 +79,9 @@ def with_known_tests(closed: ClosedJaxpr, least: Mapping[Var, int]) -> ClosedJax
                 continue
         (var,) = eqn.outvars
         if isinstance(eqn.primitive, Add):
-            known[var] = known[x] + int(y)
+            known[var] = known[x] + y
         elif isinstance(eqn.primitive, Mul) and y >= 0:
-            known[var] = known[x] * int(y)
+            known[var] = known[x] * y
         elif type(eqn.primitive) in _KNOWN:
             compare, result = _KNOWN[type(eqn.primitive)]
             if compare(y, known[x]):
