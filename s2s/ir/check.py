@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NoReturn, cast
 
 from s2s.ir.dims import same_shape
@@ -25,14 +24,19 @@ def check(jaxpr: Jaxpr) -> Jaxpr:
     if jaxpr.is_checked:
         return jaxpr
     defined: set[Var] = set()
-    _define(jaxpr, defined, (*jaxpr.constvars, *jaxpr.invars))
+    for var in (*jaxpr.constvars, *jaxpr.invars):
+        _check_new(jaxpr, var, defined)
+        defined.add(var)
     for eqn in jaxpr.eqns:
         for atom in eqn.invars:
             if atom not in defined:
                 _check_free(jaxpr, atom, eqn)
         if not eqn.types_hold:
             _check_types(jaxpr, eqn)
-        _define(jaxpr, defined, eqn.outvars, eqn)
+        for var in eqn.outvars:
+            if var in defined or var.aval.weak_type:
+                _check_new(jaxpr, var, defined, eqn)
+            defined.add(var)
         for inner in eqn.primitive.jaxprs:
             check_closed(inner)
     for atom in jaxpr.outvars:
@@ -57,15 +61,12 @@ def check_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
     return closed
 
 
-def _define(
-    jaxpr: Jaxpr, defined: set[Var], variables: Iterable[Var], eqn: JaxprEqn | None = None
-) -> None:
-    for var in variables:
-        if var in defined:
-            _fail(jaxpr, f"a variable of type {var.aval} is defined twice", eqn)
-        if var.aval.weak_type and var.aval.shape:
-            _fail(jaxpr, f"a Python scalar has the shape {var.aval}", eqn)
-        defined.add(var)
+def _check_new(jaxpr: Jaxpr, var: Var, defined: set[Var], eqn: JaxprEqn | None = None) -> None:
+    """A variable is defined once; the type of a Python scalar has no shape."""
+    if var in defined:
+        _fail(jaxpr, f"a variable of type {var.aval} is defined twice", eqn)
+    if var.aval.weak_type and var.aval.shape:
+        _fail(jaxpr, f"a Python scalar has the shape {var.aval}", eqn)
 
 
 def _check_free(jaxpr: Jaxpr, atom: Atom, eqn: JaxprEqn | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from s2s.ir.dims import same_size
@@ -94,7 +95,13 @@ def is_owned(eqn: JaxprEqn) -> bool:
     if isinstance(primitive, Gather):
         # With arrays of indices NumPy copies; with numbers alone it takes a view.
         return any(index.aval.shape for index in eqn.invars[1:])
-    return isinstance(primitive, _OWNED) and not isinstance(primitive, StopGradient)
+    return _makes_new(type(primitive))
+
+
+@functools.cache
+def _makes_new(kind: type[Primitive]) -> bool:
+    """Whether the result of a primitive of this kind is always an array of its own."""
+    return issubclass(kind, _OWNED) and not issubclass(kind, StopGradient)
 
 
 def writes_into(primitive: Primitive) -> bool:

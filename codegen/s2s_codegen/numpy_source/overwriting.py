@@ -57,11 +57,14 @@ def overwritable(
 
     Neither the results can be, nor the inputs unless they are among `inputs`.
     """
+    writing = [eqn for eqn in eqns if eqn.primitive.jaxprs or writes_into(eqn.primitive)]
+    if not writing:
+        return {}
     kept = {atom for atom in results if not isinstance(atom, Literal)}
     made = [eqn for eqn in eqns if not is_new_each_time(eqn)]
     own = {*inputs, *[var for eqn in made for var in eqn.outvars if may_own_result(eqn, var)]}
     found: dict[Var, JaxprEqn] = {}
-    for eqn in eqns:
+    for eqn in writing:
         for var in _arrays_of(eqn.invars):
             if var in own and var not in kept and is_written(eqn, var):
                 found[var] = eqn
