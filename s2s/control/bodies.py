@@ -107,17 +107,6 @@ def used_inputs(closed: ClosedJaxpr) -> Flags:
     return tuple(var in read for var in jaxpr.invars)
 
 
-def live_equations(jaxpr: Jaxpr) -> set[int]:
-    """The identities of the equations that the outputs need."""
-    needed: set[Any] = set(jaxpr.outvars)
-    live: set[int] = set()
-    for eqn in reversed(jaxpr.eqns):
-        if eqn.primitive.has_effect or not needed.isdisjoint(eqn.outvars):
-            live.add(id(eqn))
-            needed.update(eqn.invars)
-    return live
-
-
 def depends_on(closed: ClosedJaxpr, inputs: Sequence[bool]) -> Flags:
     """Which outputs depend on the flagged inputs."""
     jaxpr = closed.jaxpr

@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from s2s.control.bodies import Parts, live_equations
+from s2s.control.bodies import Parts
 from s2s.control.loop_split import VIEWS
 from s2s.control.residuals import choose
 from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
-from s2s.passes.dce import dce
+from s2s.passes.dce import dce, live
 from s2s.primitive import Primitive
 from s2s.primitives.creation import Empty
 from s2s.primitives.dynamic import DynamicSlice
@@ -69,7 +69,7 @@ def split_callee(
     if saves is not None:
         parts = _reading_saved_names(parts, saves)
     known = parts.known.jaxpr
-    live = live_equations(known)
+    running = {id(eqn) for eqn in live(known.eqns, known.outvars)}
     constants = dict(zip(known.constvars, parts.known.consts, strict=True))
     inputs = {var: i for i, var in enumerate(known.invars)}
     outputs = {atom: i for i, atom in enumerate(known.outvars) if isinstance(atom, Var)}
@@ -87,7 +87,7 @@ def split_callee(
             known.eqns,
             parts.residuals,
             {*inputs, *constants, *outputs},
-            live,
+            running,
             may_recompute,
         )
     else:
@@ -95,7 +95,7 @@ def split_callee(
             known.eqns,
             parts.residuals,
             {*inputs, *constants},
-            live,
+            running,
             lambda eqn: not saves(eqn.primitive),
             may_keep=lambda eqn: saves(eqn.primitive),
         )

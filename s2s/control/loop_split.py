@@ -21,7 +21,6 @@ from s2s.control.bodies import (
     fixpoint,
     in_loop,
     inverted,
-    live_equations,
     split_at,
     split_of,
 )
@@ -29,7 +28,7 @@ from s2s.control.residuals import Kept, choose
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Source, Var
 from s2s.passes.bound_dimensions import reads_of
-from s2s.passes.dce import dce
+from s2s.passes.dce import dce, live
 from s2s.primitive import Value
 from s2s.primitives.arithmetic import Add, Mul
 from s2s.primitives.core import (
@@ -214,7 +213,8 @@ class _Build:
         return ClosedJaxpr(Jaxpr(body.constvars, invars, eqns, outvars), self.known.body.consts)
 
     def _choose(self, residuals: Sequence[Var]) -> Kept:
-        live = live_equations(self.known.body.jaxpr)
+        body = self.known.body.jaxpr
+        running = {id(eqn) for eqn in live(body.eqns, body.outvars)}
         producers = {var: eqn for eqn in self.eqns for var in eqn.outvars}
         free = {*self.const_in, *self.xs_in, *self.constants, *self.counters, *self.ys}
         free.update(
@@ -230,7 +230,7 @@ class _Build:
         if in_loop() and self.loop.is_of_unknown_length:
             # The loop around it cannot keep what this one does, and would run it once more: let its
             # backward part compute all again at once, if that needs no carried value.
-            again = choose(self.eqns, residuals, free, live, lambda eqn: True)
+            again = choose(self.eqns, residuals, free, running, lambda eqn: True)
             if free.issuperset(again.variables):
                 return again
         while True:
@@ -238,7 +238,7 @@ class _Build:
                 self.eqns,
                 residuals,
                 free,
-                live,
+                running,
                 lambda eqn: eqn.primitive.is_cheap,
                 preferred={*self.carry_in, *ends.values()},
             )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from s2s.ir.check import check
-from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from s2s.passes.bound_dimensions import reads_of
 
 
@@ -43,3 +43,16 @@ def dce(closed: ClosedJaxpr, used: Sequence[bool] | None = None) -> ClosedJaxpr:
     result = Jaxpr([var for var, _ in constants], jaxpr.invars, kept, outvars)
     check(result)
     return ClosedJaxpr(result, tuple(value for _, value in constants))
+
+
+def live(eqns: Sequence[JaxprEqn], results: Iterable[Atom]) -> list[JaxprEqn]:
+    """The equations that some results need, and those with effects; loops and branches whole."""
+    needed: set[Atom] = set(results)
+    reads = reads_of(eqns)
+    kept: list[JaxprEqn] = []
+    for eqn in reversed(eqns):
+        if eqn.primitive.has_effect or not needed.isdisjoint(eqn.outvars):
+            kept.append(eqn)
+            needed.update(reads(eqn))
+    kept.reverse()
+    return kept

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from s2s.ir.check import check
 from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Var
 from s2s.passes.names import hand_on_names
 from s2s.passes.product import Product, expanded, factored, is_same, same_product
+from s2s.passes.rewrite import rewrite
 from s2s.primitive import Value
 from s2s.primitives.arithmetic import Div, sub
 from s2s.primitives.contractions import dot_general
@@ -23,7 +23,7 @@ from s2s.primitives.core import BroadcastInDim, ReduceSum
 from s2s.primitives.families import AddAny, add_any, defined_by, is_number
 from s2s.primitives.logic import SelectN, select_n
 from s2s.primitives.structural import number
-from s2s.trace import Tracer, aval, bind, copy_equation, make, walk
+from s2s.trace import Tracer, aval, bind, copy_equation
 
 
 def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -79,14 +79,7 @@ def collect_factors(closed: ClosedJaxpr) -> ClosedJaxpr:
         )
         return [found if waits else found.compute()]
 
-    made = make(
-        lambda *args: [_computed(result) for result in walk(closed, args, step)],
-        closed.in_avals,
-        [var.name for var in closed.jaxpr.invars],
-        folding=True,
-    )
-    check(made.jaxpr)
-    return made
+    return rewrite(closed, step, folding=True, result=_computed)
 
 
 def _operands(eqn: JaxprEqn) -> Iterable[Atom]:

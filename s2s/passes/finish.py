@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from s2s.ir.check import check
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
 from s2s.passes.bound_dimensions import with_fresh_dimensions
 from s2s.passes.names import hand_on_names
+from s2s.passes.rewrite import rewrite
 from s2s.primitive import Primitive, Value
-from s2s.trace import builder_in_force, copy_equation, inline_call, make, walk
+from s2s.trace import builder_in_force, copy_equation, inline_call
 
 
 def finish(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -113,13 +113,7 @@ def _replaced(
             JaxprEqn(primitive, eqn.invars, eqn.outvars, eqn.source, eqn.phase), operands
         )
 
-    made = make(
-        lambda *args: walk(closed, args, step),
-        closed.in_avals,
-        [var.name for var in closed.jaxpr.invars],
-    )
-    if changed:
-        check(made.jaxpr)
+    made = rewrite(closed, step)
     done[closed, in_loop] = made if changed else closed
     return done[closed, in_loop]
 

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from s2s.ir.check import check
 from s2s.ir.dims import same_size
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray, Var
 from s2s.passes.names import hand_on_names
+from s2s.passes.rewrite import rewrite
 from s2s.primitive import Primitive, Value
 from s2s.primitives.arithmetic import Neg, neg
 from s2s.primitives.core import (
@@ -25,7 +25,7 @@ from s2s.primitives.core import (
 from s2s.primitives.families import AddAny, add_any, defined_by
 from s2s.primitives.joining import Stack, stack
 from s2s.primitives.layout import Pad, squeeze
-from s2s.trace import Tracer, copy_equation, make, walk
+from s2s.trace import Tracer, copy_equation
 
 LONGEST = 16
 """The longest axis of which each element is a term of its own."""
@@ -66,14 +66,7 @@ def stack_parts(closed: ClosedJaxpr) -> ClosedJaxpr:
                 read_once.add(result.variable)
         return results
 
-    made = make(
-        lambda *args: walk(closed, args, step),
-        closed.in_avals,
-        [var.name for var in closed.jaxpr.invars],
-        folding=True,
-    )
-    check(made.jaxpr)
-    return made
+    return rewrite(closed, step, folding=True)
 
 
 class _Sum(NamedTuple):

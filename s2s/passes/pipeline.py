@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
-from s2s.ir.check import check
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
 from s2s.passes.absorb import absorb_sums
 from s2s.passes.bound_dimensions import with_plain_dimensions
@@ -15,9 +14,10 @@ from s2s.passes.factors import collect_factors
 from s2s.passes.finish import finish, unpack
 from s2s.passes.names import hand_on_names
 from s2s.passes.parts import stack_parts
+from s2s.passes.rewrite import rewrite
 from s2s.passes.sums import add_inside
 from s2s.primitive import Value
-from s2s.trace import builder_in_force, copy_equation, make, walk
+from s2s.trace import builder_in_force, copy_equation
 
 
 def optimise(closed: ClosedJaxpr, *, keep_checkpoints: bool = False) -> ClosedJaxpr:
@@ -73,10 +73,5 @@ def tidy_bodies(closed: ClosedJaxpr) -> ClosedJaxpr:
         hand_on_names(results, eqn.outvars)
         return results
 
-    made = make(
-        lambda *args: walk(closed, args, step),
-        closed.in_avals,
-        [var.name for var in closed.jaxpr.invars],
-    )
-    check(made.jaxpr)
+    made = rewrite(closed, step)
     return made if changed else closed

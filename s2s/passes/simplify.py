@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from s2s.ir.check import check
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
 from s2s.passes.names import hand_on_names
+from s2s.passes.rewrite import rewrite
 from s2s.primitive import Value
-from s2s.trace import bind, copy_equation, make, walk
+from s2s.trace import bind, copy_equation
 
 
 def simplify(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -28,11 +28,4 @@ def simplify(closed: ClosedJaxpr) -> ClosedJaxpr:
         hand_on_names([result], eqn.outvars)
         return [result]
 
-    made = make(
-        lambda *args: walk(closed, args, step),
-        closed.in_avals,
-        [var.name for var in closed.jaxpr.invars],
-        folding=True,
-    )
-    check(made.jaxpr)
-    return made
+    return rewrite(closed, step, folding=True)

@@ -20,7 +20,7 @@ from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.ir.dims import Size, same_size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
-from s2s.passes.bound_dimensions import reads_of
+from s2s.passes.dce import live
 from s2s.primitives.core import BroadcastInDim, Reshape
 from s2s.primitives.creation import DimAsValue, Iota
 from s2s.primitives.joining import Concatenate, Stack
@@ -53,32 +53,12 @@ def with_written_loops(jaxpr: Jaxpr) -> Jaxpr:
                 histories.setdefault(stacked, history)
     replaced = {history.whole for history in histories.values()}
     eqns: list[JaxprEqn] = []
-    maybe_dead = {history.first for history in histories.values()}
     for eqn in jaxpr.eqns:
         if isinstance(eqn.primitive, (Scan, While)):
             eqns += _written(eqn, eqn.primitive, producers, histories, read)
-            maybe_dead.update(a for a in (*eqn.invars, *eqn.outvars) if isinstance(a, Var))
         elif replaced.isdisjoint(eqn.outvars):
             eqns.append(eqn)
-    return Jaxpr(
-        jaxpr.constvars, jaxpr.invars, _alive(eqns, jaxpr.outvars, maybe_dead), jaxpr.outvars
-    )
-
-
-def _alive(eqns: list[JaxprEqn], outvars: object, maybe_dead: set[Var]) -> list[JaxprEqn]:
-    """The equations without those of `maybe_dead` variables that nothing reads any more."""
-    read: set[object] = set(outvars)  # type: ignore[call-overload]
-    reads = reads_of(eqns)
-    kept: list[JaxprEqn] = []
-    for eqn in reversed(eqns):
-        superfluous = not isinstance(eqn.primitive, WrittenLoop) and (
-            eqn.outvars and maybe_dead.issuperset(eqn.outvars) and read.isdisjoint(eqn.outvars)
-        )
-        if not superfluous:
-            kept.append(eqn)
-            read.update(reads(eqn))
-    kept.reverse()
-    return kept
+    return Jaxpr(jaxpr.constvars, jaxpr.invars, live(eqns, jaxpr.outvars), jaxpr.outvars)
 
 
 def _history(eqn: JaxprEqn, producers: dict[Var, JaxprEqn]) -> list[tuple[Var, _History]]:
@@ -211,8 +191,7 @@ def _counting(eqn: JaxprEqn, written: WrittenLoop, read: set[Atom]) -> list[Jaxp
     place = len(consts) + counter
     invars = [*jaxpr.invars[:place], *jaxpr.invars[place + 1 :], jaxpr.invars[place]]
     outvars = [out for i, out in enumerate(jaxpr.outvars) if i != counter]
-    needed = {atom for e in jaxpr.eqns for atom in e.invars} | set(outvars)
-    eqns = [e for e in jaxpr.eqns if e.primitive.has_effect or not needed.isdisjoint(e.outvars)]
+    eqns = live(jaxpr.eqns, outvars)
     body = ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, eqns, outvars), loop.body_jaxpr.consts)
     primitive = replace(
         written,

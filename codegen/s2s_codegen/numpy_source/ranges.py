@@ -17,7 +17,7 @@ from s2s.control.scan import Scan
 from s2s.ir.dims import Size, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
-from s2s.passes.bound_dimensions import reads_of
+from s2s.passes.dce import live
 from s2s.primitives.arithmetic import Add, Mul
 from s2s.primitives.creation import DimAsValue
 from s2s_codegen.numpy_source.written_loop import WrittenLoop
@@ -119,11 +119,9 @@ class _Numbers:
                     )
                 )
         outvars = [replaced.get(atom, atom) for atom in jaxpr.outvars]
-        reads = reads_of(eqns)
-        read = {var for eqn in eqns for var in reads(eqn)}.union(outvars)
-        eqns = [e for e in eqns if e.primitive.has_effect or not read.isdisjoint(e.outvars)]
         invars = [numbers.get(var, var) for var in jaxpr.invars]
-        return ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, eqns, outvars), self.body.consts)
+        kept = live(eqns, outvars)
+        return ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, kept, outvars), self.body.consts)
 
 
 def _moved(number: Var, distance: Size, var: Var) -> list[JaxprEqn]:
