@@ -116,8 +116,10 @@ class InnerWriter(Writer):
         for placed in self.scope.plan.statements:
             eqn = placed.eqn
             in_place = is_written(eqn, var)
+            operator = "-" if isinstance(eqn.primitive, Sub) else "+"
             is_sum = isinstance(eqn.primitive, (Add, AddAny, Sub)) and (
-                eqn.phase != "primal" or (eqn.source is not None and "= " in eqn.source.text)
+                eqn.phase != "primal"
+                or (eqn.source is not None and f" {operator}= " in eqn.source.text)
             )
             if in_place or (is_sum and self.scope.plan.reads(eqn.invars, var)):
                 return True

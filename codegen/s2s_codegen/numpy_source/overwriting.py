@@ -14,6 +14,8 @@ from dataclasses import replace
 
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
 from s2s.passes.bound_dimensions import reads_of
+from s2s.primitives.arithmetic import Sub
+from s2s.primitives.families import AddAny
 from s2s.primitives.layout import Pad
 from s2s_codegen.numpy_source.memory import is_new_each_time, may_alias, writes_into
 from s2s_codegen.numpy_source.schedule import Placed
@@ -107,19 +109,19 @@ def with_old_values_first(placed: Sequence[Placed], old: Mapping[Var, Var]) -> l
 def _compute_after_reads(
     found: list[Placed], writer: JaxprEqn, old_values: Mapping[JaxprEqn, Var], reads: Reads
 ) -> None:
-    old = old_values[writer]
     start = next(number for number, p in enumerate(found) if p.eqn is writer)
+    old = _with_added(old_values[writer], writer.outvars[0].name, found[:start])
     later, others = set(writer.outvars), set[Var]()
     risen: list[Placed] = []
     for p in found[start + 1 :]:
         needed = reads(p.eqn)
         if not later.isdisjoint(needed):
             later.update(p.eqn.outvars)
-            if old in needed:
+            if not old.isdisjoint(needed):
                 return
         elif p.line != found[start].line or not others.isdisjoint(needed):
             others.update(p.eqn.outvars)
-            if old in needed:
+            if not old.isdisjoint(needed):
                 return
         elif p.eqn.primitive.has_effect or writes_into(p.eqn.primitive):
             return
@@ -129,8 +131,19 @@ def _compute_after_reads(
     line = found[start].line
     before = {var for p in found[: start + 1] if p.line == line for var in reads(p.eqn)}
     swapped = any(old_values.get(p.eqn) in before for p in risen)
-    if not swapped and any(old in reads(p.eqn) for p in risen):
+    if not swapped and any(not old.isdisjoint(reads(p.eqn)) for p in risen):
         found[start:] = [*risen, *[p for p in found[start:] if p not in risen]]
+
+
+def _with_added(old: Var, name: str | None, placed: Sequence[Placed]) -> set[Var]:
+    """A cotangent, and the sums of it and further terms that are called so too."""
+    found = {old}
+    for p in placed:
+        eqn = p.eqn
+        is_sum = isinstance(eqn.primitive, (AddAny, Sub)) and eqn.phase != "primal"
+        if is_sum and eqn.outvars[0].name in (name, old.name) and eqn.invars[0] in found:
+            found.update(eqn.outvars)
+    return found
 
 
 def _read_before(

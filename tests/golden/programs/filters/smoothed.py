@@ -54,10 +54,9 @@ def smoothed_value_and_grad(xs, alpha: float):
         # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
         state_bar += np.where((-0.5 < state) & (state < 0.8), product_bar[i], 0.0)
         # filters.py:34: state = x if state is None else alpha * x + (1.0 - alpha) * state
-        state_bar_1 = one_minus_alpha * state_bar
         x_bar_steps[i - 1] = alpha * state_bar
         alpha_bar += state_bar * xs[i] - state_bar * state_steps[i - 1]
-        state_bar = state_bar_1
+        state_bar = one_minus_alpha * state_bar
     xs_bar = np.zeros(xs.shape)
     xs_bar[1:] = x_bar_steps
     # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
@@ -69,4 +68,4 @@ def smoothed_value_and_grad(xs, alpha: float):
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: cc2205f1cfcd8a59
+# s2s digest: 074b3f1b9dcb5f4a

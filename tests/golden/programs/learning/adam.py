@@ -28,7 +28,6 @@ def adam_value_and_grad(x, rate: float):
     m = np.zeros(2)
     v = np.zeros(2)
     # learning.py:183: for t in range(1, 7):
-    x = x.copy()
     g_steps = np.empty((6, 2))
     m_hat_steps = np.empty((6, 2))
     v_hat_steps = np.empty((6, 2))
@@ -82,4 +81,4 @@ def adam_value_and_grad(x, rate: float):
     return value, (x_bar, rate_bar)
 
 
-# s2s digest: 00d29970096be304
+# s2s digest: 6fe342d63d45f672

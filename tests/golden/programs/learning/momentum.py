@@ -30,7 +30,6 @@ def momentum_value_and_grad(x, rate: float, decay: float):
     # learning.py:172: velocity = decay * velocity - rate * 0.1 * gradient
     scaled_rate = rate * 0.1
     # learning.py:170: for _ in range(10):
-    x = x.copy()
     x_steps = np.empty((10, *velocity.shape))
     velocity_steps = np.empty((10, *velocity.shape))
     for i in range(10):
@@ -62,13 +61,12 @@ def momentum_value_and_grad(x, rate: float, decay: float):
         # learning.py:172: velocity = decay * velocity - rate * 0.1 * gradient
         gradient_bar = negated * velocity_bar
         rate_bar -= 0.1 * (velocity_bar @ gradient)
-        velocity_bar_1 = decay * velocity_bar
         decay_bar += velocity_bar @ velocity
+        velocity_bar = decay * velocity_bar
         # learning.py:171: gradient = 4.0 * x * (x**2 - 1.0)
         x_bar += 8.0 * x * x * gradient_bar + 4.0 * gradient_bar * difference
-        velocity_bar = velocity_bar_1
 
     return value, (x_bar, rate_bar, decay_bar)
 
 
-# s2s digest: 3dca54ccc0419112
+# s2s digest: 98eeb679253b0115

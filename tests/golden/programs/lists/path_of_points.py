@@ -50,10 +50,10 @@ def path_of_points_value_and_grad(x):
         value_bar += joined[i + 1]
         sum_bar = value_bar_1 + path[i + 1]
         # lists.py:282: path.append(Point(last.x + v, last.y * v + 1.0))
-        value_bar_1 = sum_bar * x[i]
         x_bar[i] = path_history[i] * sum_bar + value_bar
+        value_bar_1 = sum_bar * x[i]
 
     return total, x_bar
 
 
-# s2s digest: 101915a5b2256f37
+# s2s digest: 337e06d3b5a503d6

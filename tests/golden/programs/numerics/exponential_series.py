@@ -40,11 +40,10 @@ def exponential_series_value_and_grad(x: float) -> tuple[float, float]:
         # numerics.py:185: total += term
         term_bar += 1.0
         # numerics.py:184: term *= x / n
-        term_bar_1 = term_bar * x / n
         x_bar += term_steps[n - 1] * term_bar / n
-        term_bar = term_bar_1
+        term_bar = term_bar * x / n
 
     return total, x_bar
 
 
-# s2s digest: fb48bf09b384058c
+# s2s digest: 55f21a55be971dc4

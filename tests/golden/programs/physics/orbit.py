@@ -29,8 +29,7 @@ def orbit_value_and_grad(position, velocity):
     closest = np.linalg.norm(position)
     # physics.py:132: for _ in range(60):
     closest_1 = closest
-    position_1 = position.copy()
-    velocity = velocity.copy()
+    position_1 = position
     below_steps = np.empty(60, dtype=bool)
     position_steps = np.empty((60, *position_1.shape))
     r_steps = np.empty(60)
@@ -77,4 +76,4 @@ def orbit_value_and_grad(position, velocity):
     return closest_1, (position_bar, velocity_bar)
 
 
-# s2s digest: 07d1740bc013a0e3
+# s2s digest: c68b7f3f734479df
