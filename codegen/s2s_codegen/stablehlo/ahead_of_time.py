@@ -158,9 +158,11 @@ def compile_ahead(artifact: Artifact, target: str | None, sizes: Mapping[str, in
         )
     missing = [name for name in signature.dimensions if name not in sizes]
     if missing:
+        sizes_open = "sizes" if len(missing) > 1 else "size"
+        example = ",".join(f"{name}=8" for name in signature.dimensions)
         raise UserError(
-            f"{signature.name} leaves the size {missing[0]} open, so it cannot be compiled. Give "
-            f"it, as in --dims {','.join(f'{name}=8' for name in signature.dimensions)}."
+            f"{signature.name} leaves the {sizes_open} {' and '.join(missing)} open, so it cannot "
+            f"be compiled. Give all, as in --dims {example}."
         )
     fixed = _with_sizes(signature, sizes)
     program: Program = artifact.text

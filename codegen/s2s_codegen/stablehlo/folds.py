@@ -17,6 +17,7 @@ from s2s.primitives import core, joining, layout, reductions
 from s2s.primitives.arithmetic import add, max as maximum, min as minimum, mul
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import full
+from s2s.primitives.indexing import ScatterAdd
 from s2s.primitives.logic import bitwise_and, bitwise_or, lt, select_n
 from s2s.trace import aval, bind, make
 from s2s_codegen.stablehlo.windows import (
@@ -57,6 +58,8 @@ _FOLDS: dict[type[Primitive], tuple[Callable[[Value, Value], Value], Callable[[D
 
 def folded(primitive: Primitive, operands: Sequence[Any], result: ShapedArray) -> Value | None:
     """What a primitive makes of all rows of histories, window by window; None if it does not."""
+    if isinstance(primitive, ScatterAdd):
+        return _added_at(primitive, operands)
     found = _FOLDS.get(type(primitive))
     histories = histories_among(operands)
     if found is None or not _is_over_rows(primitive, operands):
@@ -82,6 +85,28 @@ def folded(primitive: Primitive, operands: Sequence[Any], result: ShapedArray) -
 
     start = full(result.shape, neutral(result.dtype), result.dtype)
     return loop(lambda state: lt(state[0], size), turn, [INT64.type(0), start])[1]
+
+
+def _added_at(primitive: ScatterAdd, operands: Sequence[Any]) -> Value | None:
+    """An array to which rows of a history are added, each at an index that is another's row."""
+    base, *indices, update = operands
+    if isinstance(base, History) or 0 in primitive.dimension_numbers.update_window_dims:
+        return None
+    if len(histories_among(operands)) != len(operands) - 1:
+        return None
+    steps, size = update.steps, update.size
+
+    def turn(state: Values) -> Values:
+        done, total = state
+        place = Place(done)
+        window = update.window(place)
+        is_row = along_rows(lt(row_numbers(place, steps.rows), size), window)
+        nothing = full(aval(window).shape, 0, aval(window).dtype)
+        rows = select_n(is_row, nothing, window)
+        places = [index.window(place) for index in indices]
+        return [add(done, steps.rows), bind(primitive, total, *places, rows)]
+
+    return loop(lambda state: lt(state[0], size), turn, [INT64.type(0), base])[1]
 
 
 def _is_over_rows(primitive: Primitive, operands: Sequence[Any]) -> bool:

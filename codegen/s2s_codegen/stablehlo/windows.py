@@ -19,6 +19,7 @@ from s2s.primitives.core import broadcast_in_dim, convert_element_type, full, re
 from s2s.primitives.creation import iota
 from s2s.primitives.dynamic import dynamic_slice, dynamic_update_slice
 from s2s.primitives.families import Elementwise
+from s2s.primitives.indexing import Gather
 from s2s.primitives.logic import bitwise_and, eq, ge, lt, select_n
 from s2s.trace import Tracer, aval, bind
 
@@ -158,8 +159,18 @@ def _is_row_by_row(primitive: Primitive, operands: Sequence[Any]) -> bool:
             return rows_stay and not batch and 0 not in summed
         case creation.Iota():
             return primitive.dimension != 0
+        case joining.Stack():
+            return primitive.axis != 0 and _are_all_histories(operands)
+        case Gather():
+            x, *indices = operands
+            rows_stay = 0 not in primitive.dimension_numbers.offset_dims
+            return rows_stay and not isinstance(x, History) and _are_all_histories(indices)
         case _:
             return False
+
+
+def _are_all_histories(operands: Sequence[Any]) -> bool:
+    return len(histories_among(operands)) == len(operands)
 
 
 def number_of(size: Size, steps: Steps) -> Value | None:

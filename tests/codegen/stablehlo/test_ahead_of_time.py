@@ -70,7 +70,7 @@ def test_for_a_gpu(target: str, artifact: str, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--dims", "n=5"], "leaves the size d open, so it cannot be compiled. Give it, as in"),
+        (["--dims", "n=5"], "leaves the size d open, so it cannot be compiled. Give all, as in"),
         (["--dims", "n=5,k=3"], "--dims: there is no dimension k; they are d, n"),
         (["--gpu-target", "abacus"], "no GPU target abacus; there are a100, h100, h200, b200."),
     ],

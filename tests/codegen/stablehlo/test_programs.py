@@ -36,19 +36,23 @@ PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
     ("tests/models/pendulum.py:final_energy", (0.5, 0.1, 1.5)),
 ]  # fmt: skip
 
-REFUSED_IN_A_BATCH = {"recurrence_of_a_list": "whose arrays have fixed sizes"}
+REFUSED_IN_A_BATCH = dict.fromkeys(
+    ["recurrence_of_a_list", "first_and_last", "filtered_comprehension"],
+    "whose arrays have fixed sizes",
+)
 """Of programs whose batches only a NumPy module can compute, what is said."""
 
-REFUSALS = dict.fromkeys(
-    [
-        *("positive_ones", "positive_and_negative", "path_of_lists", "thinned"),
-        *("greatest_if_any", "third_if_any", "recorded_by_a_helper"),
-        *("accepted_steps", "until_it_is_too_much", "by_one_two_or_none"),
-        *("appended_in_both_until_enough", "logged_and_counted"),
-        *("states_of_some_steps", "records_so_far"),
-    ],
-    "a list to which only some steps append",
-)
+REFUSALS = {
+    **dict.fromkeys(["accepted_steps", "until_it_is_too_much"], "a list to which only some steps"),
+    **dict.fromkeys(["greatest_if_any", "third_if_any"], "whose arrays have fixed sizes"),
+    **dict.fromkeys(
+        [
+            *("appended_in_both_until_enough", "logged_and_counted"),
+            *("states_of_some_steps", "records_so_far"),
+        ],
+        "so its length depends on the values",
+    ),
+}
 """Programs that only a NumPy module can compute, and what is said of them."""
 
 TABLE_OF_PROGRAMS = programs(*sorted(TABLE.glob("*.py")))
