@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -87,6 +87,8 @@ class Builder:
         "folding",
         "forgotten",
         "phase",
+        "ranges",
+        "sizes",
         "source",
     )
 
@@ -103,6 +105,10 @@ class Builder:
         """How often equations were taken back."""
         self.array_names: dict[int, tuple[Array, str]] = {}
         self.copies: dict[int, tuple[Array, Array]] = {}
+        self.ranges: dict[Var, Callable[[], tuple[Sequence[Size], Sequence[Size]]]] = {}
+        """What integers that are inputs are at least, and what they are at most."""
+        self.sizes: dict[Hashable, tuple[Size, Var]] = {}
+        """Integers of the trace as sizes, with the results of the equations that bind these."""
         self._captured: dict[int, tuple[Any, Any, Var]] = {}
         self._producers: dict[Var, JaxprEqn] = {}
         self._scanned = 0

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from s2s.control.higher_order import per_jaxpr
+from s2s.control.regions import Sizes, given_sizes, size_of, sizes_in
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.passes.cse import cse
@@ -194,24 +195,42 @@ def are_fixed(atoms: Sequence[Atom]) -> Flags:
     return tuple(atom in fixed for atom in atoms)
 
 
+_sizes: ContextVar[Sizes | None] = ContextVar("_sizes", default=None)
+
+
+def sizes_of(atoms: Sequence[Atom]) -> tuple[Size | None, ...]:
+    """The sizes that operands are, where the body that is being split says so."""
+    return tuple(size_of(atom, _sizes.get() or {}) for atom in atoms)
+
+
 @per_jaxpr
 def split_of(
-    closed: ClosedJaxpr, unknown: Flags, forced: Flags, in_loop: bool, fixed: Flags = ()
+    closed: ClosedJaxpr,
+    unknown: Flags,
+    forced: Flags,
+    in_loop: bool,
+    fixed: Flags = (),
+    sizes: tuple[Size | None, ...] = (),
 ) -> Parts:
     """`partial_eval`, with each output that is `forced` among the unknown ones.
 
-    The `fixed` inputs are the same in each step of the loop that this is in.
+    The `fixed` inputs are the same in each step of the loop that this is in. `sizes` has those that
+    inputs are.
 
     `known` has the known outputs only: what is to be kept for the residuals is chosen later. What
     a derivative computes and the function too is one value, which can be kept.
     """
     inputs = zip(closed.jaxpr.invars, fixed, strict=False)
+    whole = cse(closed)
+    known_sizes = sizes_in(whole.eqns, given_sizes(closed.jaxpr.invars, sizes))
     tokens = _in_loop.set(in_loop), _fixed.set(frozenset(var for var, on in inputs if on))
+    token = _sizes.set(known_sizes)
     try:
-        split = partial_eval(cse(closed), unknown)
+        split = partial_eval(whole, unknown)
     finally:
         _in_loop.reset(tokens[0])
         _fixed.reset(tokens[1])
+        _sizes.reset(token)
     out_unknown = either(split.out_unknown, forced)
     num_known = len(split.known.out_avals) - split.num_residuals
     known_outs = iter(split.known.jaxpr.outvars[:num_known])

@@ -21,6 +21,7 @@ from s2s.control.bodies import (
     inverted,
     jvp_of,
     rearranged,
+    sizes_of,
     split_of,
     transpose_of,
     used_inputs,
@@ -115,13 +116,14 @@ class Cond(HigherOrder):
         if unknown[0]:
             return None
         flags, fixed = tuple(unknown[1:]), are_fixed(eqn.invars[1:])
+        sizes = sizes_of(eqn.invars[1:])
         out_unknown: Flags = (False,) * len(eqn.outvars)
         for branch in self.branches:
-            parts = split_of(branch, flags, out_unknown, in_loop(), fixed)
+            parts = split_of(branch, flags, out_unknown, in_loop(), fixed, sizes)
             out_unknown = either(out_unknown, parts.out_unknown)
         splits = [
             split_callee(
-                split_of(branch, flags, out_unknown, in_loop(), fixed),
+                split_of(branch, flags, out_unknown, in_loop(), fixed, sizes),
                 in_loop(),
                 fixed=chosen(branch.jaxpr.invars, fixed),
             )

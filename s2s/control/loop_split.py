@@ -21,9 +21,12 @@ from s2s.control.bodies import (
     fixpoint,
     in_loop,
     inverted,
+    sizes_of,
     split_at,
     split_of,
 )
+from s2s.control.left_behind import LeftBehind
+from s2s.control.regions import Sizes, given_sizes
 from s2s.control.residuals import Kept, choose
 from s2s.ir.dims import Size
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Source, Var
@@ -103,11 +106,12 @@ def split_loop(
     """
     consts_unknown, init_unknown, xs_unknown = split_at(unknown, loop.num_consts, loop.num_carry)
     num_ys = len(loop.body.out_avals) - loop.num_carry
+    sizes = sizes_of(operands[: loop.num_consts])
 
     def parts_for(carry: Flags) -> Parts:
         forced = (*carry, *[False] * num_ys)
         flags = (*consts_unknown, *carry, *xs_unknown)
-        return split_of(loop.body, flags, forced, True, (True,) * loop.num_consts)
+        return split_of(loop.body, flags, forced, True, (True,) * loop.num_consts, sizes)
 
     carry_unknown = fixpoint(
         lambda carry: parts_for(carry).out_unknown[: loop.num_carry], init_unknown
@@ -122,7 +126,9 @@ def split_loop(
         chosen(xs, inverted(xs_unknown)),
     )
     known_ys = chosen(results[loop.num_carry :], inverted(ys_unknown))
-    build = _Build(loop, known, known_ys, parts, like)
+    known_carry = chosen(results[: loop.num_carry], inverted(carry_unknown))
+    given = given_sizes(loop.body.jaxpr.invars, sizes)
+    build = _Build(loop, known, known_carry, known_ys, parts, given, like)
     build.provide()
     unknown_consts, unknown_carry, unknown_xs = split_at(
         parts.unknown_inputs, sum(consts_unknown), sum(carry_unknown)
@@ -135,7 +141,7 @@ def split_loop(
     unknown_body = Jaxpr(
         [var for var, _ in constants],
         [*build.const_vars, *unknown_consts, *unknown_carry, *build.xs_vars, *unknown_xs],
-        [*build.induction, *build.kept.recomputed, *parts.unknown_eqns],
+        [*build.induction, *build.kept.recomputed, *build.unknown_eqns],
         parts.unknown_outputs,
     )
     return LoopSplit(
@@ -167,12 +173,15 @@ class _Build:
         self,
         loop: Loop,
         known: LoopOperands,
+        known_carry: Sequence[Var],
         known_ys: Sequence[Var],
         parts: Parts,
+        sizes: Sizes,
         like: JaxprEqn,
     ) -> None:
         self.loop = loop
         self.known = known
+        self.results = known_carry
         jaxpr = known.body.jaxpr
         self.eqns = jaxpr.eqns
         self.const_in, self.carry_in, self.xs_in = split_at(
@@ -187,7 +196,11 @@ class _Build:
         if not loop.reverse:
             self.counters = counters(self.eqns, self.carry_in, self.carry_out)
         self.invariant = _invariant(self.eqns, self.const_in)
-        self.kept = self._choose(parts.residuals)
+        carried = list(zip(self.carry_in, self.carry_out, strict=True))
+        self.left = LeftBehind(self.eqns, carried, self.invariant, sizes, loop.reverse)
+        self.unknown_eqns = [self.left.reading(eqn) for eqn in parts.unknown_eqns]
+        again = [self.left.giving(eqn) for eqn in self.eqns]
+        self.kept = self._choose(parts, again)
 
         self.source = like.source
         self.before = Builder(like.source, "tangent")
@@ -212,11 +225,20 @@ class _Build:
         invars = [*self.hoisted, *body.invars]
         return ClosedJaxpr(Jaxpr(body.constvars, invars, eqns, outvars), self.known.body.consts)
 
-    def _choose(self, residuals: Sequence[Var]) -> Kept:
+    def _choose(self, parts: Parts, instead: Sequence[Sequence[JaxprEqn]]) -> Kept:
+        """What to keep, given what stands for each known equation in the unknown body."""
         body = self.known.body.jaxpr
-        running = {id(eqn) for eqn in live(body.eqns, body.outvars)}
-        producers = {var: eqn for eqn in self.eqns for var in eqn.outvars}
+        is_live = {id(eqn) for eqn in live(body.eqns, body.outvars)}
+        eqns = [new for some in instead for new in some]
+        pairs = zip(self.eqns, instead, strict=True)
+        running = {id(new) for old, some in pairs if id(old) in is_live for new in some}
+        read = {atom for eqn in self.unknown_eqns for atom in eqn.invars}
+        read.update(parts.unknown_outputs)
+        residuals = [var for var in parts.residuals if var in read]
+        residuals += [var for var in self.left.ends.values() if var in read]
+        producers = {var: eqn for eqn in eqns for var in eqn.outvars}
         free = {*self.const_in, *self.xs_in, *self.constants, *self.counters, *self.ys}
+        free.update(self.left.ends.values())
         free.update(
             var
             for var in self.invariant
@@ -230,12 +252,12 @@ class _Build:
         if in_loop() and self.loop.is_of_unknown_length:
             # The loop around it cannot keep what this one does, and would run it once more: let its
             # backward part compute all again at once, if that needs no carried value.
-            again = choose(self.eqns, residuals, free, running, lambda eqn: True)
+            again = choose(eqns, residuals, free, running, lambda eqn: True)
             if free.issuperset(again.variables):
                 return again
         while True:
             kept = choose(
-                self.eqns,
+                eqns,
                 residuals,
                 free,
                 running,
@@ -257,6 +279,7 @@ class _Build:
         consts = dict(zip(self.const_in, self.known.consts, strict=True))
         xs = dict(zip(self.xs_in, self.known.xs, strict=True))
         hoisted = _Hoist(self.before, self.eqns, consts)
+        at_end = {var: position for position, var in self.left.ends.items()}
         for var in self.kept.variables:
             if var in self.constants:
                 self.read_constants.add(var)
@@ -266,6 +289,9 @@ class _Build:
                 self.const_atoms.append(atom)
                 if var not in consts and len(hoisted.producers[var].outvars) == 1:
                     self.hoisted[var] = atom
+            elif var in at_end:
+                self.const_vars.append(var)
+                self.const_atoms.append(self.results[at_end[var]])
             elif var in xs:
                 self._give(var, xs[var])
             elif var in self.ys:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from s2s.ir.dims import Dim, Size, names_of, substitute
-from s2s.ir.jaxpr import JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import JaxprEqn, ShapedArray, Var
+from s2s.passes.bound_dimensions import binding, counts_of, names_in, reads_of
 
 UNBOUNDED = 1 << 60
 TYPICAL_SIZE = 100
@@ -53,7 +54,8 @@ def choose(
         preferred: variables to keep rather than others that are not much smaller.
         may_keep: whether the results of an equation may be kept.
     """
-    bound = {eqn.primitive.bound_dimension for eqn in eqns} - {None}
+    counts = counts_of(eqns)
+    reads = reads_of(eqns)
     producers = {var: eqn for eqn in eqns for var in eqn.outvars}
 
     def movable(var: Var) -> JaxprEqn | None:
@@ -61,20 +63,19 @@ def choose(
         eqn = producers.get(var)
         if eqn is not None and eqn.primitive.has_effect:
             return None
-        if eqn is None or id(eqn) not in live or _mentions(eqn.outvars, bound):
+        if eqn is None or id(eqn) not in live or _mentions(eqn.outvars, counts):
             return eqn
         return eqn if may_recompute(eqn) else None
 
     at_hand = set(free)
     for eqn in eqns:
-        operands = [atom for atom in eqn.invars if isinstance(atom, Var)]
         is_movable = bool(eqn.outvars) and movable(eqn.outvars[0]) is not None
-        if is_movable and at_hand.issuperset(operands):
+        if is_movable and at_hand.issuperset(reads(eqn)):
             at_hand.update(eqn.outvars)
 
     def weight(var: Var) -> int:
         eqn = producers.get(var)
-        if _mentions([var], bound) or (eqn is not None and not may_keep(eqn)):
+        if _mentions([var], counts) or (eqn is not None and not may_keep(eqn)):
             return UNBOUNDED
         size = byte_size(var.aval)
         if var in preferred:
@@ -82,7 +83,8 @@ def choose(
         # Of values of one size, one that is computed anyway leaves more to the backward part.
         return size - int(id(eqn) in live)
 
-    cut = _minimum_cut([r for r in residuals if r not in at_hand], movable, at_hand, weight)
+    wanted = [r for r in residuals if r not in at_hand]
+    cut = _minimum_cut(wanted, movable, reads, at_hand, weight)
     needed: dict[Var, None] = {}
     again: set[int] = set()
     stack = list(residuals)
@@ -94,12 +96,17 @@ def choose(
         eqn = None if var in free or var in cut else movable(var)
         if eqn is not None:
             again.add(id(eqn))
-            stack.extend(atom for atom in eqn.invars if isinstance(atom, Var))
+            stack.extend(reads(eqn))
     recomputed = [eqn for eqn in eqns if id(eqn) in again]
     computed = {var for eqn in recomputed for var in eqn.outvars}
     kept = {var: None for var in needed if var not in computed or var in cut}
     order = {var: i for i, var in enumerate(producers)}
-    return Kept(sorted(kept, key=lambda var: order.get(var, -1)), _without(recomputed, set(kept)))
+    recomputed = _without(recomputed, set(kept))
+    # Sizes whose values are kept.
+    mentioned = {name for eqn in recomputed for name in names_in(eqn)}
+    mentioned -= counts_of(recomputed).keys()
+    bindings = [binding(name, counts[name]) for name in counts if name in mentioned]
+    return Kept(sorted(kept, key=lambda var: order.get(var, -1)), [*bindings, *recomputed])
 
 
 def _without(eqns: Sequence[JaxprEqn], kept: set[Var]) -> list[JaxprEqn]:
@@ -118,10 +125,9 @@ def _without(eqns: Sequence[JaxprEqn], kept: set[Var]) -> list[JaxprEqn]:
     ]
 
 
-def _mentions(variables: Iterable[Var], names: Collection[str | None]) -> bool:
-    return bool(names) and any(
-        not names_of(size).isdisjoint(names) for var in variables for size in var.aval.shape
-    )
+def _mentions(variables: Iterable[Var], names: Collection[str]) -> bool:
+    sizes = [size for var in variables for size in var.aval.shape] if names else []
+    return any(name in names for size in sizes for name in names_of(size))
 
 
 def byte_size(aval: ShapedArray) -> int:
@@ -191,6 +197,7 @@ class _Network:
 def _minimum_cut(
     residuals: Sequence[Var],
     movable: Callable[[Var], JaxprEqn | None],
+    reads: Callable[[JaxprEqn], Sequence[Var]],
     at_hand: Collection[Var],
     weight: Callable[[Var], int],
 ) -> set[Var]:
@@ -211,16 +218,15 @@ def _minimum_cut(
         inside[var], outside[var] = network.node(), network.node()
         network.edge(inside[var], outside[var], weight(var))
         eqn = movable(var)
-        operands = [] if eqn is None else [a for a in eqn.invars if isinstance(a, Var)]
-        stack.extend(atom for atom in operands if atom not in at_hand)
+        stack.extend(read for read in (reads(eqn) if eqn else ()) if read not in at_hand)
     for var in inside:
         eqn = movable(var)
         if eqn is None:
             network.edge(source, inside[var], UNBOUNDED)
             continue
-        for atom in eqn.invars:
-            if not isinstance(atom, Literal) and atom not in at_hand:
-                network.edge(outside[atom], inside[var], UNBOUNDED)
+        for read in reads(eqn):
+            if read not in at_hand:
+                network.edge(outside[read], inside[var], UNBOUNDED)
     for var in residuals:
         network.edge(outside[var], sink, UNBOUNDED)
     network.saturate(source, sink)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import TypeAlias
 
 from s2s.ir.assumptions import assumptions
@@ -11,7 +11,10 @@ from s2s.ir.dims import (
     Atom,
     FloorDiv,
     Size,
+    bound_names,
     dimension,
+    linear_in,
+    names_of,
     polynomial,
     product,
     terms_of,
@@ -26,8 +29,10 @@ def bounds(size: Size) -> tuple[int | None, int | None]:
     if isinstance(size, int):
         return size, size
     least = assumptions().minimum
+    # What the limits of a bound dimension mention counts too.
+    names = sorted(least if bound_names(size) else size.names())
     # The terms, not the size: sizes that are compared may ask.
-    key = (size.terms, tuple(least.get(name) for name in sorted(size.names())))
+    key = (size.terms, *[(name, least.get(name)) for name in names])
     known = _known.get(key)
     if known is None:
         if len(_known) >= _MOST_KNOWN:
@@ -44,11 +49,36 @@ _MOST_KNOWN = 4096
 
 
 def _computed(size: Size) -> _Bounds:
-    found = [_bounds(size, 1, {}), _bounds(*_without_floors(size))]
+    found = [_bounds(size, 1, {}), _bounds(*_without_floors(size)), *_by_limits(size)]
     return (
         max((low for low, _ in found if low is not None), default=None),
         min((high for _, high in found if high is not None), default=None),
     )
+
+
+def lower_limits(size: Size) -> list[Size]:
+    """Sizes that `size` is not less than, in which no dimension is left that equations bind."""
+    bound = bound_names(size)
+    if not bound:
+        return [size]
+    last = max(bound, key=lambda name: BOUND_BY_EQUATIONS[name].order)
+    linear = linear_in(size, names_of(size) - {last})
+    if linear is None:
+        return []
+    _, factor, rest = linear
+    limits = BOUND_BY_EQUATIONS[last]
+    nearest = limits.at_least if factor > 0 else limits.at_most
+    return [found for limit in nearest for found in lower_limits(limit * factor + rest)]
+
+
+def _by_limits(size: Size) -> Iterator[_Bounds]:
+    """The bounds that follow from the limits of the dimensions that equations bind."""
+    if bound_names(size):
+        for limit in lower_limits(size):
+            yield bounds(limit)[0], None
+        for limit in lower_limits(-size):
+            low, _ = bounds(limit)
+            yield None, None if low is None else -low
 
 
 def _bounds(size: Size, scale: int, remainders: Mapping[str, int]) -> tuple[int | None, int | None]:
@@ -84,7 +114,11 @@ def _bounds(size: Size, scale: int, remainders: Mapping[str, int]) -> tuple[int 
 
 def _minimum(atom: Atom) -> int | None:
     if isinstance(atom, str):
-        return assumptions().minimum.get(atom, 0 if atom in BOUND_BY_EQUATIONS else 1)
+        limits = BOUND_BY_EQUATIONS.get(atom)
+        if limits is None:
+            return assumptions().minimum.get(atom, 1)
+        lows = [limit for limit in limits.at_least if isinstance(limit, int)]
+        return max(lows) if lows else None
     numerator, denominator = bounds(atom.numerator)[0], bounds(atom.denominator)[0]
     if numerator is None or denominator is None or denominator < 1:
         return None

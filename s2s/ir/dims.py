@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -256,21 +256,53 @@ def dimension(name: str) -> Dim:
     return Dim((((((name, 1),), 1)),))
 
 
-BOUND_BY_EQUATIONS: set[str] = set()
-"""The names of dimensions that are the number of steps of a loop: they may be 0."""
+@dataclass(frozen=True)
+class Limits:
+    """What the value of a dimension that an equation binds is at least and at most: each of these
+    sizes, which mention only dimensions that were bound before."""
+
+    at_least: tuple[Size, ...] = (0,)
+    at_most: tuple[Size, ...] = ()
+    order: int = 0
+    """The later a dimension was bound, the more."""
+    exact: bool = False
+    """Whether each example of a batch has its own: it is an end of a slice."""
+    step: int = 0
+    """What it grows by with each number of a step of the loop that it is bound in, if it counts."""
+
+
+BOUND_BY_EQUATIONS: dict[str, Limits] = {}
+"""The dimensions that are the value of an equation, such as the number of steps of a loop."""
 
 _numbers = itertools.count(1)
 
 
 def bound_dimension(name: str) -> Dim:
     """The dimension `name`, which an equation binds."""
-    BOUND_BY_EQUATIONS.add(name)
+    BOUND_BY_EQUATIONS.setdefault(name, Limits())
     return dimension(name)
 
 
-def fresh_dimension(name: str) -> Dim:
+def fresh_dimension(
+    name: str,
+    at_least: Sequence[Size] = (0,),
+    at_most: Sequence[Size] = (),
+    exact: bool = False,
+) -> Dim:
     """A dimension of a new name, for an equation to bind: `name_1`, `name_2`, ..."""
-    return bound_dimension(f"{name}_{next(_numbers)}")
+    number = next(_numbers)
+    BOUND_BY_EQUATIONS[f"{name}_{number}"] = Limits(tuple(at_least), tuple(at_most), number, exact)
+    return dimension(f"{name}_{number}")
+
+
+def count_steps(name: str, step: int) -> None:
+    """Say that a bound dimension grows by `step` with each number of a step of a loop."""
+    BOUND_BY_EQUATIONS[name] = replace(BOUND_BY_EQUATIONS[name], step=step)
+
+
+def bound_names(size: Size) -> frozenset[str]:
+    """The names in a size that equations bind."""
+    return names_of(size).intersection(BOUND_BY_EQUATIONS)
 
 
 def linear_in(size: Size, known: Collection[str]) -> tuple[str, int, Size] | None:
@@ -317,8 +349,8 @@ def _as_size(value: object) -> Size | None:
     return int(cast("Any", value)) if isinstance(value, np.integer) else None
 
 
-def _text_order(term: tuple[Monomial, int]) -> tuple[int, str]:
-    return -sum(power for _, power in term[0]), str(term[0])
+def _text_order(term: tuple[Monomial, int]) -> tuple[int, bool, str]:
+    return -sum(power for _, power in term[0]), term[1] < 0, str(term[0])
 
 
 def _power(atom: Atom, power: int) -> str:
@@ -401,6 +433,12 @@ def substitute(size: Size, values: Mapping[str, Size]) -> Size:
     return total
 
 
+def known_at_least(size: Size, least: Size) -> bool:
+    """Whether `size >= least` is known to hold for all values of the names. Never asks."""
+    low, _ = _bounds(size - least)
+    return low is not None and low >= 0
+
+
 def _bounds(size: Size) -> tuple[int | None, int | None]:
     from s2s.ir.bounds import bounds  # So is this.
 
@@ -428,7 +466,8 @@ def require_at_least(size: Size, least: int, question: str) -> bool:
     """Whether `size >= least`, taking it for granted where a bound on one name would make it true.
 
     The bound goes into the assumptions in force, which the generated function checks. Use it for
-    what the user's code takes for granted too, such as that `x[1:-1]` has ends to leave out.
+    what the user's code takes for granted too, such as that `x[1:-1]` has ends to leave out. A size
+    that equations bind is what whoever made these equations saw to.
     """
     difference = size - least
     low, high = _bounds(difference)
@@ -437,6 +476,8 @@ def require_at_least(size: Size, least: int, question: str) -> bool:
     if high is not None and high < 0:
         return False
     assert isinstance(difference, Dim)
+    if bound_names(difference):
+        return True
     bound = bound_on_one_name(difference)
     if bound is not None and bound[0] in BOUND_BY_EQUATIONS:
         return True  # Nobody can check it on entry.

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from s2s.ir.dims import Dim, Size, same_size
+from s2s.ir.dims import Dim, Size, bound_names, same_size
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.numpy.arguments import as_axis, shape_text
 from s2s.numpy.broadcasting import another, common_shape, stretched
@@ -17,6 +17,7 @@ from s2s.numpy.promotion import array_operand, aval_of_operand, operand, shape_o
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import at_least_vector, moveaxis, ravel, with_axes
 from s2s.numpy.slicing import Span, place_of_integer, span_of_slice, take_spans
+from s2s.numpy.traced_sizes import is_within, traced_size
 from s2s.primitive import Primitive, Value
 from s2s.primitives import functions as lax
 from s2s.trace import Tracer, bind, builder_in_force, known_value
@@ -85,6 +86,7 @@ def _key(shape: Sequence[Size], items: tuple[Any, ...]) -> Any:
 
 def _taken(value: Value, items: tuple[Any, ...]) -> Value:
     parsed = _parse(shape_of(value), items)
+    _take_numbers_as_sizes(parsed, shape_of(value))
     if any(shape_of(array) for array in parsed.arrays.values()):
         return _by_arrays(value, parsed)
     if parsed.arrays:
@@ -98,6 +100,19 @@ def _taken(value: Value, items: tuple[Any, ...]) -> Value:
             result = lax.squeeze(result, tuple(sorted(parsed.integers)))
     kept = [i for i in parsed.layout if i is not Ellipsis and not _removed(parsed, i)]
     return with_axes(result, [place for place, item in enumerate(kept) if item is None])
+
+
+def _take_numbers_as_sizes(index: Index, shape: Sequence[Size]) -> None:
+    """In an index with ends of slices that are values, let the numbers be sizes as well, as far as
+    they are known to be within their axes: all of `A[i, i + 1 :]` is one slice then."""
+    ends = [end for span in index.spans for end in (span.start, span.stop)]
+    if not any(bound_names(end) for end in ends):
+        return
+    for axis, number in list(index.arrays.items()):
+        place = traced_size(number)
+        if place is not None and is_within(place, shape[axis]):
+            del index.arrays[axis]
+            index.integers[axis] = place
 
 
 def _at_numbers(value: Value, index: Index) -> Value:

@@ -11,13 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from s2s.ir.dims import Shape, Size, floor_divide, require_at_least, same_size
+from s2s.ir.dims import Shape, Size, bound_names, floor_divide, require_at_least, same_size
 from s2s.numpy.arguments import as_number, as_size
 from s2s.numpy.broadcasting import another
 from s2s.numpy.promotion import shape_of
 from s2s.numpy.registry import mistake
+from s2s.numpy.traced_sizes import clipped, end_of_slice
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
+from s2s.trace import Tracer, known_value
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,39 @@ def span_of_slice(item: slice, size: Size) -> Span:
     step = 1 if item.step is None else as_number(item.step, "the step of a slice")
     if step == 0:
         raise mistake("the step of a slice cannot be zero")
+    ends = [_as_end(end) for end in (item.start, item.stop)]
+    if any(bound_names(end) for end in (size, *ends) if end is not None):
+        return _traced_span(ends[0], ends[1], step, size)
     if step > 0:
         start = 0 if item.start is None else _position(item.start, size, 0)
         stop = size if item.stop is None else _position(item.stop, size, 0)
         return Span(start, _not_before(stop, start), step)
     first = size - 1 if item.start is None else _position(item.start, size, -1)
     before = -1 if item.stop is None else _position(item.stop, size, -1)
-    # first, first + step, ... down to above `before`: the same elements upwards, then reversed.
     before = first - _not_before(first - before, 0)
+    return _downwards(first, before, step)
+
+
+def _as_end(end: Any) -> Size | None:
+    """An end of a slice as the user gave it, as a size."""
+    if end is None or not isinstance(end, Tracer) or known_value(end) is not None:
+        return None if end is None else as_size(end, "an end of a slice")
+    return end_of_slice(end)
+
+
+def _traced_span(start: Size | None, stop: Size | None, step: int, size: Size) -> Span:
+    """The elements between ends that are values, which lie where Python moves them to."""
+    if step > 0:
+        first = 0 if start is None else clipped(start, 0, size, size, "start")
+        end = size if stop is None else clipped(stop, first, size, size, "stop")
+        return Span(first, end, step)
+    first = size - 1 if start is None else clipped(start, -1, size - 1, size, "start")
+    before = -1 if stop is None else clipped(stop, -1, first, size, "stop")
+    return _downwards(first, before, step)
+
+
+def _downwards(first: Size, before: Size, step: int) -> Span:
+    """first, first + step, ... down to above `before`: the same elements upwards, then reversed."""
     count = floor_divide(first - before - step - 1, -step)
     if same_size(count, 0):
         return Span(0, 0, 1)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 from weakref import WeakKeyDictionary
 
-from s2s.ir.dims import Dim, Size, bound_dimension, fresh_dimension, names_of
+from s2s.ir.dims import BOUND_BY_EQUATIONS, Dim, Size, bound_dimension, fresh_dimension, names_of
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
 from s2s.primitive import Primitive, jaxpr_with_sizes
+from s2s.primitives.counts import BindDimension
 
 
 def with_fresh_dimensions(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -30,12 +31,18 @@ def with_plain_dimensions(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 def counts_of(eqns: Iterable[JaxprEqn]) -> dict[str, Var]:
     """The dimensions that equations bind, not those in them, and the results whose values they
-    are."""
-    return {
-        eqn.primitive.bound_dimension: eqn.outvars[0]
-        for eqn in eqns
-        if eqn.primitive.bound_dimension is not None
-    }
+    are, where they are bound first."""
+    counts: dict[str, Var] = {}
+    for eqn in eqns:
+        if eqn.primitive.bound_dimension is not None:
+            counts.setdefault(eqn.primitive.bound_dimension, eqn.outvars[0])
+    return counts
+
+
+def binding(name: str, count: Var) -> JaxprEqn:
+    """An equation that lets a dimension be known whose value is handed on."""
+    primitive = BindDimension(bound_dimension(name), BOUND_BY_EQUATIONS[name].exact)
+    return JaxprEqn(primitive, [count], [Var(count.aval)])
 
 
 def reads_of(eqns: Iterable[JaxprEqn]) -> Callable[[JaxprEqn], list[Var]]:
@@ -92,13 +99,14 @@ def _names_in_jaxpr(closed: ClosedJaxpr) -> frozenset[str]:
 
 
 def _renamed(closed: ClosedJaxpr, new: Callable[[str], Size]) -> ClosedJaxpr:
-    names = dict.fromkeys(_bound(closed))
+    names = dict.fromkeys(bound_in(closed.eqns))
     return jaxpr_with_sizes(closed, {name: new(name) for name in names}) if names else closed
 
 
-def _bound(closed: ClosedJaxpr) -> Iterator[str]:
-    for eqn in closed.eqns:
+def bound_in(eqns: Iterable[JaxprEqn]) -> Iterator[str]:
+    """The dimensions that equations bind, and those in them."""
+    for eqn in eqns:
         if eqn.primitive.bound_dimension is not None:
             yield eqn.primitive.bound_dimension
         for jaxpr in eqn.primitive.jaxprs:
-            yield from _bound(jaxpr)
+            yield from bound_in(jaxpr.eqns)

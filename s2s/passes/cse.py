@@ -10,6 +10,7 @@ from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Phase, Var
 from s2s.primitives.arithmetic import Neg, Sub
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import Transpose
+from s2s.primitives.counts import BindDimension
 from s2s.primitives.identity import Copy
 
 
@@ -28,6 +29,9 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
     seen: dict[Any, int] = {}
     eqns: list[JaxprEqn] = []
 
+    bound: dict[str | None, Var] = {}
+    """The values of dimensions that are bound so far."""
+
     def use(atom: Atom) -> Atom:
         return atom if isinstance(atom, Literal) else replaced.get(atom, atom)
 
@@ -37,6 +41,12 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         if eqn.primitive.has_effect:
             eqns.append(eqn)
             continue
+        dimension = eqn.primitive.bound_dimension
+        if dimension in bound and isinstance(eqn.primitive, BindDimension):
+            replaced[eqn.outvars[0]] = bound[dimension]
+            continue
+        if dimension is not None:
+            bound[dimension] = eqn.outvars[0]
         if isinstance(eqn.primitive, Copy) and eqn.outvars[0].name is None:
             (operand,) = eqn.invars
             if isinstance(operand, Var):  # what nobody calls by another name is the same value

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from s2s.ir.check import check
-from s2s.ir.dims import bound_dimension
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
-from s2s.passes.bound_dimensions import counts_of, names_in
-from s2s.primitives.counts import BindDimension
+from s2s.passes.bound_dimensions import binding, counts_of, names_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +85,7 @@ def _bindings(known: Sequence[JaxprEqn], unknown: Sequence[JaxprEqn]) -> list[Ja
     if not counts:
         return []
     mentioned = {name for eqn in unknown for name in names_in(eqn)}
-    return [
-        JaxprEqn(BindDimension(bound_dimension(name)), [count], [Var(count.aval)])
-        for name, count in counts.items()
-        if name in mentioned
-    ]
+    return [binding(name, count) for name, count in counts.items() if name in mentioned]
 
 
 def _reads(

@@ -3,7 +3,7 @@ are true; rows_of_steps is what a loop of such a size made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from s2s.ir.dims import Dim, Size
 from s2s.ir.dtypes import BOOL, INT64
-from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
-from s2s.primitive import BatchAxis, Primitive, Producer, Value, Zero
+from s2s.ir.jaxpr import ShapedArray
+from s2s.primitive import BatchAxis, Primitive, Value, Zero
 from s2s.primitives.reductions import reduce_max
 from s2s.trace import aval, bind
 
@@ -21,17 +21,23 @@ from s2s.trace import aval, bind
 class BindDimension(Primitive):
     """Let the dimension `steps` be the value of the operand, which is the result as well.
 
-    Partial evaluation leaves it where the count of a loop's steps is handed on without the loop.
+    Slices have ends that are values by it, which are `exact`: each example of a batch has its own.
+    And partial evaluation leaves it where the count of a loop's steps is handed on without a loop.
     """
 
-    steps: Dim
+    steps: Size
+    exact: bool = False
 
+    is_cheap = True
     name = "bind_dimension"
     multiple_results = True
 
     @property
     def bound_dimension(self) -> str | None:
-        return str(self.steps)
+        return str(self.steps) if isinstance(self.steps, Dim) else None
+
+    def printed_parameters(self) -> Mapping[str, Any]:
+        return self.parameters() if self.exact else {"steps": self.steps}
 
     def abstract(self, *avals: ShapedArray) -> list[ShapedArray]:
         return [ShapedArray((), INT64)]
@@ -46,21 +52,13 @@ class BindDimension(Primitive):
     def batch(
         self, size: Size, args: Sequence[Value], dims: Sequence[BatchAxis]
     ) -> tuple[Value, Any]:
-        """All examples run as many steps as the one that runs most."""
+        """All examples of a loop run as many steps as the one that runs most."""
         (count,), (axis,) = args, dims
         assert axis is not None
+        if self.exact:
+            raise Ragged
         bind(self, reduce_max(count, [axis]))
         return [count], [axis]
-
-    def tidied(
-        self,
-        args: Sequence[Value],
-        producer: Producer,
-        tidy: Callable[[ClosedJaxpr], ClosedJaxpr],
-    ) -> Sequence[Value] | None:
-        eqn = producer(args[0])
-        known = eqn is not None and eqn.primitive.bound_dimension == self.bound_dimension
-        return list(args) if known else None
 
 
 class Ragged(Exception):

@@ -275,9 +275,8 @@ def slice_text(start: Size, limit: Size, step: int, size: Size) -> str:
 
     def position(index: Size) -> str:
         behind = size - index
-        return (
-            f"-{behind}" if isinstance(behind, int) and not isinstance(index, int) else str(index)
-        )
+        from_end = isinstance(behind, int) and behind > 0 and not isinstance(index, int)
+        return f"-{behind}" if from_end else str(index)
 
     first = "" if same_size(start, 0) else position(start)
     last = "" if same_size(limit, size) else position(limit)

@@ -247,7 +247,7 @@ def test_normal_forms(size: Size, normal: Size) -> None:
         (N, "n"),
         (N + 1, "n + 1"),
         (1 - N, "-n + 1"),
-        (2 * N * M - 3 * K**2, "-3*k**2 + 2*m*n"),
+        (2 * N * M - 3 * K**2, "2*m*n - 3*k**2"),
         (N // 2, "n//2"),
         (2 * (N // 2), "2*(n//2)"),
         (M - N // 2, "m - (n//2)"),

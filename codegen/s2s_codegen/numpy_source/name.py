@@ -108,6 +108,10 @@ class Names:
     def __getitem__(self, var: Var) -> str:
         return self._of[var]
 
+    def called(self, var: Var) -> str | None:
+        """What a variable is called, if it has a name."""
+        return self._of.get(var)
+
     def __contains__(self, var: Var) -> bool:
         return var in self._of
 

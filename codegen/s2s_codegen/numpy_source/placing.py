@@ -172,12 +172,15 @@ def _assigned(
             items.append(position_text(scope, start, shape[axis]))
         else:
             items.append(slice_text(scope, start, limit, step, shape[axis]))
-    while len(items) > 1 and items[-1] == ":":
-        items.pop()
-    if inner is None or not rows:
-        return ", ".join(items), scope.expression(update)
-    row = scope.whole(inner.invars[0])
-    return ", ".join(items), negative(row) if negated else row
+    if inner is not None and rows:
+        row = scope.whole(inner.invars[0])
+        return _short(items), negative(row) if negated else row
+    value = scope.expression(update)
+    missing = 0 if value.shape is None else update.aval.ndim - len(value.shape)
+    for axis, (start, _, _) in enumerate(slots[:missing]):
+        if same_size(update.aval.shape[axis], 1) and not same_size(shape[axis], 1):
+            items[axis] = position_text(scope, start, shape[axis])
+    return _short(items), value
 
 
 def _new_axes(inner: BroadcastInDim, slots: Sequence[Slot], shape: Shape) -> set[int]:

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
+from s2s.passes.bound_dimensions import names_in
 from s2s.primitives.arithmetic import Add, Max, Neg, Sub
 from s2s.primitives.core import BroadcastInDim
+from s2s.primitives.counts import BindDimension
 from s2s.primitives.dynamic import DynamicSlice
 from s2s.primitives.families import AddAny
 from s2s.primitives.indexing import Gather
@@ -121,7 +123,7 @@ def plan(jaxpr: Jaxpr, placed: Sequence[Placed], own: Iterable[Var] = ()) -> Pla
     made.statements, made.taken_apart = together(
         [p for p in placed if not _is_inlined(p.eqn, inlined)], inlined
     )
-    _find_last_uses(jaxpr, made)
+    _find_last_uses(jaxpr, placed, made)
     _find_copied(placed, made)
     _find_storage(placed, made)
     return made
@@ -336,23 +338,34 @@ def _name_length(atom: Atom) -> int:
     return 1 if is_index else 10
 
 
-def _find_last_uses(jaxpr: Jaxpr, made: Plan) -> None:
+def _find_last_uses(jaxpr: Jaxpr, placed: Sequence[Placed], made: Plan) -> None:
     last_use = made.last_use
-    for position, p in enumerate(made.statements):
-        pending = _variables(p.eqn.invars)
+    # What a size is the value of is read where the size is mentioned.
+    bindings = {
+        p.eqn.outvars[0]: p.eqn for p in placed if isinstance(p.eqn.primitive, BindDimension)
+    }
+    values: dict[str | None, list[Atom]] = {}
+    for eqn in bindings.values():
+        values.setdefault(eqn.primitive.bound_dimension, []).extend(eqn.invars)
+
+    def read(atoms: Sequence[Atom], position: int) -> None:
+        pending = _variables(atoms)
         while pending:
             var = pending.pop()
+            if last_use.get(var) == position:
+                continue
             last_use[var] = position
-            definition = made.inlined.get(var)
+            definition = made.inlined.get(var) or bindings.get(var)
             if definition is not None:
-                pending.extend(_variables(definition.invars))
-    pending = _variables(jaxpr.outvars)
-    while pending:
-        var = pending.pop()
-        last_use[var] = len(made.statements)
-        definition = made.inlined.get(var)
-        if definition is not None:
-            pending.extend(_variables(definition.invars))
+                pending.extend(_variables([*definition.invars, *sizes(definition)]))
+
+    def sizes(eqn: JaxprEqn) -> list[Atom]:
+        mentioned = names_in(eqn) if values else ()
+        return [atom for name in mentioned for atom in values.get(name, ())]
+
+    for position, p in enumerate(made.statements):
+        read([*p.eqn.invars, *sizes(p.eqn)], position)
+    read(jaxpr.outvars, len(made.statements))
 
 
 def _find_copied(placed: Sequence[Placed], made: Plan) -> None:

@@ -233,7 +233,9 @@ class Scope:
         if not isinstance(size, Dim):
             return Expression(str(size), ATOM if size >= 0 else Precedence.UNARY)
         total: Expression | None = None
-        ordered = sorted(size.terms, key=lambda term: (-sum(p for _, p in term[0]), str(term[0])))
+        ordered = sorted(
+            size.terms, key=lambda term: (-sum(p for _, p in term[0]), term[1] < 0, str(term[0]))
+        )
         for monomial, coefficient in ordered:
             monomial = tuple(sorted(monomial, key=lambda item: self._order(item[0])))
             term = self._term(monomial, abs(coefficient))

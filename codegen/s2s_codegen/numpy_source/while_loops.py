@@ -8,7 +8,7 @@ from s2s.control.bodies import split_at
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.ir.dtypes import INT64
-from s2s.ir.jaxpr import Atom, JaxprEqn, ShapedArray, Var
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitives.arithmetic import Max
 from s2s.primitives.counts import BindDimension, NonZero
 from s2s_codegen.numpy_source.blocks import InnerWriter, outer_expression
@@ -41,10 +41,15 @@ def write_bound_dimension(primitive: BindDimension, eqn: JaxprEqn, writer: Write
         length = writer.scope.whole(writer.scope.plain_number(made.invars[0]))
         count = Expression(f"max({length.text}, 0)")
     else:
-        count = outer_expression(number, "steps", writer)
+        count = outer_expression(number, None if primitive.exact else "steps", writer)
+        if primitive.exact and not count.text.isalnum() and not count.text.isidentifier():
+            name = writer.introduce(Var(number.aval), "size")
+            writer.line(f"{name} = {count.text}")
+            count = Expression(name)
     writer.scope.names.alias(eqn.outvars[0], count.text)
-    for word in words_in([count.text]):
-        writer.scope.names.hold(None, word)
+    if isinstance(number, Literal) or count.text != writer.scope.names.called(number):
+        for word in words_in([count.text]):
+            writer.scope.names.hold(None, word)
     writer.scope.size_names[str(primitive.steps)] = count.text
 
 

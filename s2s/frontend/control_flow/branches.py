@@ -13,7 +13,7 @@ from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.dispatch import call
 from s2s.frontend.users_functions import users_method
 from s2s.ir.bounds import bounds
-from s2s.ir.dims import BOUND_BY_EQUATIONS, Dim, names_of
+from s2s.ir.dims import Dim, bound_names
 from s2s.ir.dtypes import BOOL
 from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
@@ -43,7 +43,7 @@ def tested(value: Any) -> Any:
 
 def is_counted(value: Any) -> bool:
     """Whether this is a size that depends on how many steps a loop makes."""
-    return isinstance(value, Dim) and not BOUND_BY_EQUATIONS.isdisjoint(names_of(value))
+    return isinstance(value, Dim) and bool(bound_names(value))
 
 
 def not_negative(length: Any) -> Any:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from s2s.ir.bounds import bounds
-from s2s.ir.dims import Dim, bound_on_one_name, require_at_least, require_same, same_size
+from s2s.ir.dims import Dim, Size, bound_on_one_name, require_at_least, require_same, same_size
 from s2s.numpy.registry import mistake
+from s2s.numpy.traced_sizes import traced_size
 from s2s.primitives import functions as lax
 from s2s.primitives.creation import dim_as_value
 from s2s.trace import Tracer, known_value
@@ -30,7 +31,16 @@ class Counter:
         return Counter(self.at(first), self.step, self.stop)
 
     def backwards(self, length: Any) -> Counter:
-        return Counter(self.at(length - 1), -self.step)
+        return Counter(self.at(length - 1), -self.step, self.start - self.step)
+
+    def limits(self, length: Any) -> tuple[list[Size], list[Size]]:
+        """What the integers are at least, and at most, as far as these are sizes."""
+        first, last = [_size(self.start)], list[Size]()
+        if self.stop is not None:
+            last.append(_size(self.stop) - (1 if self.step > 0 else -1))
+        if self.stop is None or not isinstance(length, Tracer):
+            last.append(first[0] + (_size(length) - 1) * self.step)
+        return (first, last) if self.step > 0 else (last, first)
 
 
 @dataclass(frozen=True)
@@ -252,6 +262,11 @@ def _listed(part: Any) -> Items | None:
         return None
     values = cast("Sequence[Any]", part)
     return Items(len(values), [Listed(values)], _only)
+
+
+def _size(number: Any) -> Size:
+    size = traced_size(number)
+    return number if size is None else size
 
 
 def _only(values: Sequence[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -184,6 +185,7 @@ class Steps:
                 a = leaf_aval(as_number(source.start))
                 var = Var(ShapedArray((), a.dtype, a.weak_type), None)
                 counters.append(var)
+                builder.ranges[var] = functools.partial(source.limits, self._length())
             else:
                 assert isinstance(source, Rows)
                 a = leaf_aval(source.array)

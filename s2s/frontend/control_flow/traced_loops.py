@@ -40,7 +40,7 @@ from s2s.frontend.control_flow.state import (
     unusable,
 )
 from s2s.frontend.control_flow.steps import Steps
-from s2s.ir.dims import UndecidedDimension, fresh_dimension
+from s2s.ir.dims import UndecidedDimension, count_steps, fresh_dimension
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitives import functions as lax
@@ -234,6 +234,7 @@ class Loop(Steps):
         length = self._length()
         # A loop that counts down and keeps nothing in order runs over the same numbers backwards.
         reverse = not (step.xs or appended) and any(s.step < 0 for s in self._counters()[:1])
+        self._count_steps(step, reverse)
         with appending_to(builder):
             counting, eqns = self._counting(step, reverse)
         xs = [*counting, *step.xs]
@@ -244,6 +245,13 @@ class Loop(Steps):
         results = bind(primitive, *consts, *self._initial(fresh), *numbers, *self._rows())
         self._make_lists(results[len(carry) :], builder)
         return results[: len(carry)]
+
+    def _count_steps(self, step: Step, reverse: bool) -> None:
+        """Say what sizes that are counters grow by."""
+        for var, source in zip(step.counters, self._counters(), strict=True):
+            size = step.builder.sizes.get(var)
+            if size is not None:
+                count_steps(str(size[0]), -source.step if reverse else source.step)
 
     def _counting(self, step: Step, reverse: bool) -> tuple[list[Var], list[JaxprEqn]]:
         """The number of the step, if anything counts, and the counters computed from it."""
@@ -322,6 +330,7 @@ class Loop(Steps):
         builder = step.builder
         outer = self.outer
         flags = list(jumps)
+        self._count_steps(step, False)
         unread = [Var(a) for c in fresh.values() for _, a in c.numbers]
         with appending_to(builder):
             appended = self._appended(step)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from s2s.ir.dims import Shape
+from s2s.ir.dims import Shape, known_at_least, product
 from s2s.ir.jaxpr import JaxprEqn
 from s2s.primitives.contractions import DotGeneral
 from s2s_codegen.numpy_source.expression import (
@@ -106,8 +106,10 @@ def _as_matrix(
     if free[0] not in (0, len(shape) - 1):
         return None
     is_last = free[0] == 0
-    size = scope.size(shape[free[0]]).text
-    matrix = method(x, "reshape", *((size, "-1") if is_last else ("-1", size)))
+    size, rest = scope.size(shape[free[0]]).text, "-1"
+    if not known_at_least(shape[free[0]], 1):  # -1 is no number where the other one is 0
+        rest = scope.size(product([shape[axis] for axis in axes])).text
+    matrix = method(x, "reshape", *((size, rest) if is_last else (rest, size)))
     return matrix if is_last == summed_last else attribute(matrix, "T")
 
 

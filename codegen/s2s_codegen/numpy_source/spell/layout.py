@@ -170,7 +170,7 @@ def slice_text(scope: Scope, start: Size, limit: Size, step: int, size: Size) ->
 def position_text(scope: Scope, place: Size, size: Size) -> str:
     """A place in an axis, counted from its end where that needs no name."""
     behind = size - place
-    if isinstance(behind, int) and not isinstance(place, int):
+    if isinstance(behind, int) and behind > 0 and not isinstance(place, int):
         return f"-{behind}"
     return scope.size(place).text
 

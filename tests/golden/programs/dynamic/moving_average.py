@@ -14,30 +14,31 @@ def moving_average_vjp(xs, y_bar):
     """Value of `moving_average`, and the cotangent `y_bar` of it pulled back to `xs`.
 
     Args:
-        xs: float64[5]
-        y_bar: float64[3]
+        xs: float64[n], n >= 3
+        y_bar: float64[n - 2]
 
     Returns:
-        (value, xs_bar): float64[3], float64[5]
+        (smooth, xs_bar): float64[n - 2], float64[n]
     """
-    if (xs.shape, y_bar.shape) != ((5,), (3,)):
-        raise ValueError("expected xs: f64[5], y_bar: f64[3]")
+    (n,) = xs.shape
+    if y_bar.shape != (n - 2,) or n < 3:
+        raise ValueError("expected xs: f64[n], y_bar: f64[n - 2], n >= 3")
 
-    # dynamic.py:147: smooth.append(np.mean(xs[i : i + 3]))
-    total = np.sum(xs[:3])
-    total_1 = np.sum(xs[1:4])
-    total_2 = np.sum(xs[2:])
-    # dynamic.py:148: return np.array(smooth)
-    value = np.array([total / 3.0, total_1 / 3.0, total_2 / 3.0])
+    # dynamic.py:146: for i in range(len(xs) - 2):
+    smooth = np.empty(n - 2)
+    for i in range(n - 2):
+        # dynamic.py:147: smooth.append(np.mean(xs[i : i + 3]))
+        mean = np.mean(xs[i : i + 3])
+        smooth[i] = mean
 
     # Backward, from the return value to the arguments.
-    # dynamic.py:147: smooth.append(np.mean(xs[i : i + 3]))
-    xs_bar = np.zeros(xs.shape)
-    xs_bar[2:] = 0.3333333333333333 * y_bar[2]
-    xs_bar[1:4] += 0.3333333333333333 * y_bar[1]
-    xs_bar[:3] += 0.3333333333333333 * y_bar[0]
+    # dynamic.py:146: for i in range(len(xs) - 2):
+    xs_bar = np.zeros(n)
+    for i in reversed(range(n - 2)):
+        # dynamic.py:147: smooth.append(np.mean(xs[i : i + 3]))
+        xs_bar[i : i + 3] += 0.3333333333333333 * y_bar[i]
 
-    return value, xs_bar
+    return smooth, xs_bar
 
 
-# s2s digest: a81cd39c1c84b87c
+# s2s digest: 0111b4d8b1f89f3a

@@ -36,7 +36,7 @@ def mean_of_history_value_and_grad(xs):
     # Backward, from the return value to the arguments.
     # language.py:37: return np.mean(np.array(history)[:, 0] ** 2) + np.sum(history[-1])
     sum_bar = np.zeros((steps + 1, n))
-    sum_bar[-1:] = 1.0
+    sum_bar[-1] = 1.0
     sum_bar[:, :1] += 2.0 / (steps + 1) * history[:, 0][:, None]
     # language.py:34: while np.sum(state) > 0.5:
     state_bar = np.zeros(n)
@@ -49,4 +49,4 @@ def mean_of_history_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: ea44ad3ea587a943
+# s2s digest: 37137a511f565d8f

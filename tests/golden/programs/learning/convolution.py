@@ -27,43 +27,31 @@ def convolution_value_and_grad(image, kernel):
 
     # learning.py:136: out = np.zeros((2, 3))
     out = np.zeros((2, 3))
-    # learning.py:139: out[i, j] = np.sum(image[i : i + 2, j : j + 2] * kernel)
-    out[0, 0] = np.sum(image[:2, :2] * kernel)
-    out[0, 1] = np.sum(image[:2, 1:3] * kernel)
-    out[0, 2] = np.sum(image[:2, 2:4] * kernel)
-    out[1, 0] = np.sum(image[1:3, :2] * kernel)
-    out[1, 1] = np.sum(image[1:3, 1:3] * kernel)
-    out[1, 2] = np.sum(image[1:3, 2:4] * kernel)
+    # learning.py:137: for i in range(2):
+    for i in range(2):
+        # learning.py:138: for j in range(3):
+        for j in range(3):
+            # learning.py:139: out[i, j] = np.sum(image[i : i + 2, j : j + 2] * kernel)
+            out[i, j] = np.sum(image[i : i + 2, j : j + 2] * kernel)
     # learning.py:140: return np.sum(np.maximum(out, 0.0))
     value = np.sum(np.maximum(out, 0.0))
 
     # Backward, from the return value to the arguments.
     # learning.py:140: return np.sum(np.maximum(out, 0.0))
     out_bar = np.where(out > 0.0, 1.0, 0.0)
-    # learning.py:139: out[i, j] = np.sum(image[i : i + 2, j : j + 2] * kernel)
-    out_bar_1_2 = out_bar[1, 2]
-    out_bar[1, 2] = 0.0
-    out_bar_1_1 = out_bar[1, 1]
-    out_bar[1, 1] = 0.0
-    kernel_bar = image[1:3, 2:4] * out_bar_1_2 + image[1:3, 1:3] * out_bar_1_1
-    out_bar_1_0 = out_bar[1, 0]
-    out_bar[1, 0] = 0.0
-    out_bar_0_2 = out_bar[0, 2]
-    out_bar[0, 2] = 0.0
-    kernel_bar += image[1:3, :2] * out_bar_1_0 + image[:2, 2:4] * out_bar_0_2
-    out_bar_0_1 = out_bar[0, 1]
-    out_bar[0, 1] = 0.0
-    kernel_bar += image[:2, 1:3] * out_bar_0_1
-    kernel_bar += image[:2, :2] * out_bar[0, 0]
-    image_bar = np.zeros(image.shape)
-    image_bar[1:3, 2:4] = out_bar_1_2 * kernel
-    image_bar[1:3, 1:3] += out_bar_1_1 * kernel
-    image_bar[1:3, :2] += out_bar_1_0 * kernel
-    image_bar[:2, 2:4] += out_bar_0_2 * kernel
-    image_bar[:2, 1:3] += out_bar_0_1 * kernel
-    image_bar[:2, :2] += out_bar[0, 0] * kernel
+    # learning.py:137: for i in range(2):
+    image_bar = np.zeros((n, m))
+    kernel_bar = np.zeros((2, 2))
+    for i in reversed(range(2)):
+        # learning.py:138: for j in range(3):
+        for j in reversed(range(3)):
+            # learning.py:139: out[i, j] = np.sum(image[i : i + 2, j : j + 2] * kernel)
+            out_bar_i_j = out_bar[i, j]
+            out_bar[i, j] = 0.0
+            kernel_bar += out_bar_i_j * image[i : i + 2, j : j + 2]
+            image_bar[i : i + 2, j : j + 2] += out_bar_i_j * kernel
 
     return value, (image_bar, kernel_bar)
 
 
-# s2s digest: 9c8b172400bd195b
+# s2s digest: c21132eee905da85

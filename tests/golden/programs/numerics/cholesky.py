@@ -14,59 +14,34 @@ def cholesky_value_and_grad(a):
     """Value of `cholesky`, and its gradient with respect to `a`.
 
     Args:
-        a: float64[3, 3]
+        a: float64[n, m]
 
     Returns:
-        (value, a_bar): float64[], float64[3, 3]
+        (value, a_bar): float64[], float64[n, m]
     """
-    if a.shape != (3, 3):
-        raise ValueError("expected a: f64[3, 3]")
+    n, m = a.shape
+    if a.dtype != np.float64:
+        raise TypeError("expected a: f64[n, m]")
 
     # numerics.py:324: lower = np.zeros((n, n))
-    lower = np.zeros((3, 3))
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    s = a[0, 0] - np.zeros(0) @ np.zeros(0)
-    # numerics.py:329: lower[i, j] = np.sqrt(s)
-    sqrt_s = np.sqrt(s)
-    lower[0, 0] = sqrt_s
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    row = lower[1, :0].copy()
-    row_1 = lower[0, :0].copy()
-    s = a[1, 0] - row @ row_1
-    # numerics.py:331: lower[i, j] = s / lower[j, j]
-    lower_0_0 = lower[0, 0]
-    ratio = s / lower_0_0
-    lower[1, 0] = ratio
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    row_2 = lower[1, :1].copy()
-    s = a[1, 1] - row_2 @ row_2
-    # numerics.py:329: lower[i, j] = np.sqrt(s)
-    sqrt_s_1 = np.sqrt(s)
-    lower[1, 1] = sqrt_s_1
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    row_3 = lower[2, :0].copy()
-    row_4 = lower[0, :0].copy()
-    s = a[2, 0] - row_3 @ row_4
-    # numerics.py:331: lower[i, j] = s / lower[j, j]
-    lower_0_0_1 = lower[0, 0]
-    ratio_1 = s / lower_0_0_1
-    lower[2, 0] = ratio_1
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    row_5 = lower[2, :1].copy()
-    row_6 = lower[1, :1].copy()
-    s = a[2, 1] - row_5 @ row_6
-    # numerics.py:331: lower[i, j] = s / lower[j, j]
-    lower_1_1 = lower[1, 1]
-    ratio_2 = s / lower_1_1
-    lower[2, 1] = ratio_2
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    row_7 = lower[2, :2].copy()
-    s = a[2, 2] - row_7 @ row_7
-    # numerics.py:329: lower[i, j] = np.sqrt(s)
-    sqrt_s_2 = np.sqrt(s)
-    lower[2, 2] = sqrt_s_2
+    lower = np.zeros((n, n))
+    # numerics.py:325: for i in range(n):
+    indices = np.arange(n)
+    lower_steps = np.empty((n, *lower.shape))
+    for i in range(n):
+        lower_steps[i] = lower
+        # numerics.py:326: for j in range(i + 1):
+        for j in range(i + 1):
+            # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+            s = a[i, j] - lower[i, :j] @ lower[j, :j]
+            # numerics.py:328: if i == j:
+            if i == j:
+                # numerics.py:329: lower[i, j] = np.sqrt(s)
+                lower[i, j] = np.sqrt(s)
+            else:
+                # numerics.py:331: lower[i, j] = s / lower[j, j]
+                lower[i, j] = s / lower[j, j]
     # numerics.py:332: return np.sum(np.log(np.diag(lower)))
-    indices = np.arange(3)
     elements = lower[indices, indices]
     value = np.sum(np.log(elements))
 
@@ -74,54 +49,49 @@ def cholesky_value_and_grad(a):
     # numerics.py:332: return np.sum(np.log(np.diag(lower)))
     lower_bar = np.zeros(lower.shape)
     lower_bar[indices, indices] = 1.0 / elements
-    # numerics.py:329: lower[i, j] = np.sqrt(s)
-    lower_bar_2_2 = lower_bar[2, 2]
-    lower_bar[2, 2] = 0.0
-    s_bar = 0.5 * lower_bar_2_2 / sqrt_s_2
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    lower_bar[2:, :2] -= 2.0 * s_bar * row_7
-    a_bar = np.zeros(a.shape)
-    a_bar[2, 2] = s_bar
-    # numerics.py:331: lower[i, j] = s / lower[j, j]
-    lower_bar_2_1 = lower_bar[2, 1]
-    lower_bar[2, 1] = 0.0
-    s_bar = lower_bar_2_1 / lower_1_1
-    lower_bar[1, 1] -= ratio_2 * s_bar
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    negated_bar = -s_bar
-    lower_bar[1:2, :1] += negated_bar * row_5
-    lower_bar[2:, :1] += negated_bar * row_6
-    a_bar[2, 1] += s_bar
-    # numerics.py:331: lower[i, j] = s / lower[j, j]
-    lower_bar_2_0 = lower_bar[2, 0]
-    lower_bar[2, 0] = 0.0
-    s_bar = lower_bar_2_0 / lower_0_0_1
-    lower_bar[0, 0] -= ratio_1 * s_bar
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    negated_bar = -s_bar
-    lower_bar[:1, :0] += negated_bar * row_3
-    lower_bar[2:, :0] += negated_bar * row_4
-    a_bar[2, 0] += s_bar
-    # numerics.py:329: lower[i, j] = np.sqrt(s)
-    lower_bar_1_1 = lower_bar[1, 1]
-    lower_bar[1, 1] = 0.0
-    s_bar = 0.5 * lower_bar_1_1 / sqrt_s_1
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    lower_bar[1:2, :1] -= 2.0 * s_bar * row_2
-    a_bar[1, 1] += s_bar
-    # numerics.py:331: lower[i, j] = s / lower[j, j]
-    lower_bar_1_0 = lower_bar[1, 0]
-    lower_bar[1, 0] = 0.0
-    s_bar = lower_bar_1_0 / lower_0_0
-    lower_bar[0, 0] -= ratio * s_bar
-    # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
-    negated_bar = -s_bar
-    lower_bar[:1, :0] += negated_bar * row
-    lower_bar[1:2, :0] += negated_bar * row_1
-    a_bar[1, 0] += s_bar
-    a_bar[0, 0] += 0.5 * lower_bar[0, 0] / sqrt_s
+    # numerics.py:325: for i in range(n):
+    a_bar = np.zeros((n, m))
+    for i in reversed(range(n)):
+        # numerics.py:326: for j in range(i + 1):
+        lower_1 = lower_steps[i].copy()
+        element_steps = []
+        s_steps = []
+        for j in range(i + 1):
+            # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+            s = a[i, j] - lower_1[i, :j] @ lower_1[j, :j]
+            # numerics.py:328: if i == j:
+            if i == j:
+                # numerics.py:329: lower[i, j] = np.sqrt(s)
+                lower_1[i, j] = np.sqrt(s)
+                # numerics.py:328: if i == j:
+                element = 0.0
+            else:
+                # numerics.py:331: lower[i, j] = s / lower[j, j]
+                element = lower_1[j, j]
+                lower_1[i, j] = s / element
+            element_steps.append(element)
+            s_steps.append(s)
+        for j in reversed(range(len(element_steps))):
+            # numerics.py:328: if i == j:
+            element = element_steps[j]
+            s = s_steps[j]
+            if i == j:
+                # numerics.py:329: lower[i, j] = np.sqrt(s)
+                s_bar = 0.5 * lower_bar[i, j] / np.sqrt(s)
+                lower_bar[i, j] = 0.0
+            else:
+                # numerics.py:331: lower[i, j] = s / lower[j, j]
+                lower_bar_i_j = lower_bar[i, j]
+                lower_bar[i, j] = 0.0
+                s_bar = lower_bar_i_j / element
+                lower_bar[j, j] -= s / element * s_bar
+            # numerics.py:327: s = a[i, j] - lower[i, :j] @ lower[j, :j]
+            negated_bar = -s_bar
+            lower_bar[j, :j] += negated_bar * lower[i, :j]
+            lower_bar[i, :j] += negated_bar * lower[j, :j]
+            a_bar[i, j] += s_bar
 
     return value, a_bar
 
 
-# s2s digest: 3d7063f5da262843
+# s2s digest: 92fe16601be76343

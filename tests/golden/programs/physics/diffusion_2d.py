@@ -54,11 +54,11 @@ def diffusion_2d_value_and_grad(u, k: float):
     for u in reversed(u_steps):
         # physics.py:243: u[:, -1] = u[:, -2]
         repeated_bar = u_bar[:, -1][:, None].copy()
-        u_bar[:, -1:] = 0.0
+        u_bar[:, -1] = 0.0
         u_bar[:, -2:-1] += repeated_bar
         # physics.py:242: u[:, 0] = u[:, 1]
         repeated_bar = u_bar[:, 0][:, None].copy()
-        u_bar[:, :1] = 0.0
+        u_bar[:, 0] = 0.0
         u_bar[:, 1:2] += repeated_bar
         # physics.py:239: u[1:-1, 1:-1] += k * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
         product_bar = k * u_bar[1:-1, 1:-1]
@@ -79,4 +79,4 @@ def diffusion_2d_value_and_grad(u, k: float):
     return value, (u_bar, k_bar)
 
 
-# s2s digest: d352a5d2a069c2ec
+# s2s digest: 36351f2e70d3bcb3

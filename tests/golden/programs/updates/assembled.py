@@ -26,13 +26,10 @@ def assembled_value_and_grad(x, a):
 
     # updates.py:189: total = np.zeros((4, 4))
     total = np.zeros((4, 4))
-    # updates.py:191: total[i : i + 2, i : i + 2] += a[i, 0] * np.outer(x[i : i + 2], x[i : i + 2])
-    product = x[:2][:, None] * x[:2]
-    total[:2, :2] += a[0, 0] * product
-    product_1 = x[1:3][:, None] * x[1:3]
-    total[1:3, 1:3] += a[1, 0] * product_1
-    product_2 = x[2:][:, None] * x[2:]
-    total[2:, 2:] += a[2, 0] * product_2
+    # updates.py:190: for i in range(3):
+    for i in range(3):
+        # updates.py:191: total[i : i + 2, i : i + 2] += a[i, 0] * np.outer(x[i : i + 2], x[i : i + 2])
+        total[i : i + 2, i : i + 2] += a[i, 0] * (x[i : i + 2][:, None] * x[i : i + 2])
     # updates.py:192: np.fill_diagonal(total, x)
     indices = np.arange(4)
     total[indices, indices] = x
@@ -45,19 +42,18 @@ def assembled_value_and_grad(x, a):
     # updates.py:192: np.fill_diagonal(total, x)
     x_bar = total_bar[indices, indices]
     total_bar[indices, indices] = 0.0
-    # updates.py:191: total[i : i + 2, i : i + 2] += a[i, 0] * np.outer(x[i : i + 2], x[i : i + 2])
-    product_bar = a[2, 0] * total_bar[2:, 2:]
-    product_bar_1 = a[1, 0] * total_bar[1:3, 1:3]
-    product_bar_2 = a[0, 0] * total_bar[:2, :2]
-    x_bar[2:] += x[2:] @ product_bar + product_bar @ x[2:]
-    x_bar[1:3] += x[1:3] @ product_bar_1 + product_bar_1 @ x[1:3]
-    x_bar[:2] += x[:2] @ product_bar_2 + product_bar_2 @ x[:2]
-    a_bar = np.zeros(a.shape)
-    a_bar[2, 0] = np.vdot(total_bar[2:, 2:], product_2)
-    a_bar[1, 0] += np.vdot(total_bar[1:3, 1:3], product_1)
-    a_bar[0, 0] += np.vdot(total_bar[:2, :2], product)
+    # updates.py:190: for i in range(3):
+    a_bar = np.zeros((3, 4))
+    for i in reversed(range(3)):
+        # updates.py:191: total[i : i + 2, i : i + 2] += a[i, 0] * np.outer(x[i : i + 2], x[i : i + 2])
+        product_bar = a[i, 0] * total_bar[i : i + 2, i : i + 2]
+        product_bar_1 = np.vdot(
+            total_bar[i : i + 2, i : i + 2], x[i : i + 2][:, None] * x[i : i + 2]
+        )
+        x_bar[i : i + 2] += x[i : i + 2] @ product_bar + product_bar @ x[i : i + 2]
+        a_bar[i, 0] += product_bar_1
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 8bbd7da95328bd51
+# s2s digest: 2bcc045252d27e92

@@ -51,7 +51,7 @@ def column_view_value_and_grad(x, a):
     flat_bar = product_bar
     flat_bar[5] = 0.0
     padded_bar = np.zeros((1, 3))
-    padded_bar[:, :1] = element_bar
+    padded_bar[:, 0] = element_bar
     # updates.py:141: flat = b.reshape(-1)
     b_bar = flat_bar.reshape(3, -1)
     # updates.py:140: column += x[:3] * b[:, 0]
@@ -64,4 +64,4 @@ def column_view_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: e2f4d37de425013b
+# s2s digest: 357ac05fd43d38e9

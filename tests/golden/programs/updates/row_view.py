@@ -35,7 +35,7 @@ def row_view_value_and_grad(x, a):
     b[1] = row * x
     row_1 = b[1]
     # updates.py:115: row[1:3] -= row[0] * 0.5
-    b[1:2, 1:3] -= row_1[0] * 0.5
+    b[1, 1:3] -= row_1[0] * 0.5
     # updates.py:116: return np.sum(b**2)
     value = np.sum(b**2)
 
@@ -47,7 +47,7 @@ def row_view_value_and_grad(x, a):
     # updates.py:114: row *= x
     b_bar_1 = b_bar[1].copy()
     x_bar = row * b_bar_1
-    b_bar[1:2] = 0.0
+    b_bar[1] = 0.0
     # updates.py:113: row = b[1]
     row_bar = b_bar_1 * x
     b_bar[1] += row_bar
@@ -55,4 +55,4 @@ def row_view_value_and_grad(x, a):
     return value, (x_bar, b_bar)
 
 
-# s2s digest: 3554567d238d1c62
+# s2s digest: e0adccc9ab0af3cd

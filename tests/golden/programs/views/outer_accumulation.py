@@ -24,39 +24,29 @@ def outer_accumulation_value_and_grad(x):
 
     # views.py:179: m = np.zeros((3, 3))
     m = np.zeros((3, 3))
-    # views.py:181: m[i, i:] += x[i] * x[i:]
-    m[0] += x[0] * x
-    # views.py:182: m[:i, i] -= x[i]
-    m[:0, :1] -= x[0]
-    # views.py:181: m[i, i:] += x[i] * x[i:]
-    m[1, 1:] += x[1] * x[1:]
-    # views.py:182: m[:i, i] -= x[i]
-    m[0, 1] -= x[1]
-    # views.py:181: m[i, i:] += x[i] * x[i:]
-    m[2, 2:] += x[2] * x[2:]
-    # views.py:182: m[:i, i] -= x[i]
-    m[:2, 2:] -= x[2]
+    # views.py:180: for i in range(3):
+    for i in range(3):
+        # views.py:181: m[i, i:] += x[i] * x[i:]
+        x_i = x[i]
+        m[i, i:] += x_i * x[i:]
+        # views.py:182: m[:i, i] -= x[i]
+        m[:i, i] -= x_i
     # views.py:183: return np.sum(m**2)
     value = np.sum(m**2)
 
     # Backward, from the return value to the arguments.
-    # views.py:183: return np.sum(m**2)
+    # views.py:180: for i in range(3):
     m_bar = 2.0 * m
-    # views.py:182: m[:i, i] -= x[i]
-    total_bar = np.sum(m_bar[:2, 2:], axis=0)
-    # views.py:181: m[i, i:] += x[i] * x[i:]
-    difference_bar = m_bar[2:, 2] @ x[2:] - total_bar[0]
-    x_bar = np.zeros(x.shape)
-    x_bar[2:] = x[2] * m_bar[2:, 2] + difference_bar
-    x_bar[1:] += x[1] * m_bar[1, 1:]
-    x_bar[1] += m_bar[1, 1:] @ x[1:] - m_bar[0, 1]
-    # views.py:182: m[:i, i] -= x[i]
-    total_bar = np.sum(m_bar[:0, :1], axis=0)
-    # views.py:181: m[i, i:] += x[i] * x[i:]
-    x_bar += x[0] * m_bar[0]
-    x_bar[0] += m_bar[0] @ x - total_bar[0]
+    x_bar = np.zeros(3)
+    for i in reversed(range(3)):
+        # views.py:182: m[:i, i] -= x[i]
+        total_bar = np.sum(m_bar[:i, i : i + 1], axis=0)
+        # views.py:181: m[i, i:] += x[i] * x[i:]
+        difference_bar = m_bar[i, i:] @ x[i:] - total_bar[0]
+        x_bar[i:] += x[i] * m_bar[i, i:]
+        x_bar[i] += difference_bar
 
     return value, x_bar
 
 
-# s2s digest: 1a28708b07713829
+# s2s digest: b7586465dd9222ca

@@ -75,7 +75,7 @@ def pivoting_value_and_grad(a, b):
     # views.py:109: a[1] -= factor * a[0]
     product_bar = a_bar[1] @ a_0
     factor_bar = -b_bar[1] * b_0 - product_bar
-    a_bar[:1] += negated_bar * a_bar[1]
+    a_bar[0] += negated_bar * a_bar[1]
     # views.py:108: factor = a[1, 0] / a[0, 0]
     ratio_bar = factor_bar / a_0_0
     a_bar[0, 0] += negated_bar * ratio_bar
@@ -105,4 +105,4 @@ def pivoting_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 3d4b5b760e999879
+# s2s digest: ddaef46366cbde1e

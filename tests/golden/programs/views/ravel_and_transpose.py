@@ -32,7 +32,7 @@ def ravel_and_transpose_value_and_grad(a):
     reshaped_b[1:3] = reshaped_b[1:3] * 2.0
     b = reshaped_b.reshape(-1, 2)
     # views.py:49: b.transpose()[0] += 1.0
-    b[:, :1] += 1.0
+    b[:, 0] += 1.0
     # views.py:50: return np.sum(b**2)
     value = np.sum(b**2)
 
@@ -48,4 +48,4 @@ def ravel_and_transpose_value_and_grad(a):
     return value, b_bar
 
 
-# s2s digest: 4583d1aedaf14317
+# s2s digest: 79a74717145909ab
