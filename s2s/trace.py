@@ -16,7 +16,9 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from s2s.errors import UserError
 from s2s.in_force import builder_in_force as builder_in_force, builders as _builders
+from s2s.ir.assumptions import UndecidedDimension
 from s2s.ir.dims import Dim, Size
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.ir.jaxpr import (
@@ -348,7 +350,11 @@ def walk(closed: ClosedJaxpr, args: Sequence[Any], step: Step) -> list[Any]:
             builder.source = _within(eqn.source, outer[0]) if outer is not None else eqn.source
             builder.phase = eqn.phase
         operands = [atom if isinstance(atom, Literal) else env[atom] for atom in eqn.invars]
-        for var, result in zip(eqn.outvars, step(eqn, operands), strict=True):
+        try:
+            results = step(eqn, operands)
+        except UndecidedDimension as error:
+            raise UserError(f"{error}.", eqn.source) from error
+        for var, result in zip(eqn.outvars, results, strict=True):
             env[var] = result
     if builder is not None and outer is not None:
         builder.source, builder.phase = outer

@@ -10,7 +10,14 @@ from typing import Any, cast
 import numpy as np
 
 from s2s import lax
-from s2s.frontend.control_flow.branches import any_of, choose, negation, not_negative, tested
+from s2s.frontend.control_flow.branches import (
+    any_of,
+    as_value,
+    choose,
+    negation,
+    not_negative,
+    tested,
+)
 from s2s.frontend.control_flow.comparisons import compare, contains
 from s2s.frontend.control_flow.comprehensions import (
     are_all,
@@ -243,7 +250,7 @@ def _extremum(
         return of_two
 
     def extremum(*args: Any, default: Any = MISSING, key: Function | None = None) -> Any:
-        values: Any = args[0] if len(args) == 1 else args
+        values: Any = args[0] if len(args) == 1 else tuple(map(as_value, args))
         if key is None and isinstance(values, Tracer) and values.aval.ndim == 1:
             return COUNTERPARTS[of_array](values)
         items = items_of(values) if is_sequence(values) else None

@@ -19,13 +19,21 @@ class UndecidedDimension(Exception):
     """
 
     def __init__(self, question: str, names: Sequence[str]) -> None:
+        from s2s.ir.dims import BOUND_BY_EQUATIONS  # It asks what is in force here.
+
         self.question = question
         self.names = tuple(names)
         size, name = ("sizes", "names") if len(names) > 1 else ("size", "name")
-        super().__init__(
-            f"{question} depends on the {size} {' and '.join(names)}; "
-            f"give a number in the types of the arguments instead of the {name}"
-        )
+        found = f"{question} depends on the {size} {' and '.join(names)}"
+        if BOUND_BY_EQUATIONS.keys().isdisjoint(names):
+            found += f"; give a number in the types of the arguments instead of the {name}"
+        else:
+            found += (
+                ", which is the number of steps of a loop, or of the items that it appends to a "
+                "list, and depends on the values of the arguments; add up in the loop what is "
+                "needed of them, or fill an array of a given length"
+            )
+        super().__init__(found)
 
 
 @dataclass

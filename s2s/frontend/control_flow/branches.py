@@ -25,8 +25,7 @@ from s2s.trace import Tracer, known_value
 
 def tested(value: Any) -> Any:
     """The truth of a value that Python asks for it: a bool, or a traced truth value."""
-    if is_counted(value):
-        value = dim_as_value(value)
+    value = as_value(value)
     if not isinstance(value, Tracer):
         return value if value.__class__ is bool else _truth_of_object(value)
     found = value.aval
@@ -44,6 +43,11 @@ def tested(value: Any) -> Any:
 def is_counted(value: Any) -> bool:
     """Whether this is a size that depends on how many steps a loop makes."""
     return isinstance(value, Dim) and bool(bound_names(value))
+
+
+def as_value(value: Any) -> Any:
+    """A number, as one of the jaxpr if it is a size that nobody knows before."""
+    return dim_as_value(value) if is_counted(value) else value
 
 
 def not_negative(length: Any) -> Any:
