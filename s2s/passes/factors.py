@@ -17,7 +17,7 @@ from s2s.passes.names import hand_on_names
 from s2s.passes.product import Product, expanded, factored, is_same, same_product
 from s2s.passes.rewrite import rewrite
 from s2s.primitive import Value
-from s2s.primitives.arithmetic import Div, sub
+from s2s.primitives.arithmetic import Div, Mul, mul, sub
 from s2s.primitives.contractions import dot_general
 from s2s.primitives.core import BroadcastInDim, ReduceSum
 from s2s.primitives.families import AddAny, add_any, defined_by, is_number
@@ -256,7 +256,27 @@ def _like_terms(eqn: JaxprEqn, operands: Sequence[Any], uses: Counter[Var]) -> P
             if _are_multiples(*both) and like.aval.shape == term.aval.shape:
                 value = add_any(other, _multiples(*both).compute())
                 return Product(eqn.outvars[0].aval, 1.0, (value,))
+            together = _with_number_in_front(like, term)
+            if together is not None:
+                value = add_any(other, together)
+                return Product(eqn.outvars[0].aval, 1.0, (value,))
     return None
+
+
+def _with_number_in_front(like: Value, term: Any) -> Value | None:
+    """The sum of arrays that are multiplied with the same number, multiplied once."""
+    if not isinstance(like, Tracer) or not isinstance(term, Product):
+        return None
+    found = defined_by(like, Mul, like.builder.producer)
+    front, rest = term.split()
+    if found is None or front.coefficient != 1.0 or front.denominators or not rest.numerators:
+        return None
+    factor, array = found[1]
+    if aval(factor).shape or not same_shape(aval(array).shape, term.aval.shape):
+        return None
+    if len(front.numerators) != 1 or not is_same(front.numerators[0], factor):
+        return None
+    return mul(factor, add_any(array, _plain(rest)))
 
 
 def _are_multiples(p: Product, q: Product) -> bool:

@@ -6,6 +6,7 @@ from s2s import lax
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
 from s2s.passes.dce import dce
 from s2s.passes.factors import collect_factors
+from s2s.primitives.families import add_any
 from s2s.trace import evaluate, make, phase
 from tests.passes.programs import N, f64, values
 
@@ -54,6 +55,14 @@ def test_a_negative_term_makes_a_difference() -> None:
 def test_a_common_factor_is_taken_out() -> None:
     before = backward(lambda x, y: lax.sub(lax.mul(3.0, x), lax.mul(3.0, y)), f64(N), f64(N))
     assert len(dce(collect_factors(before)).eqns) == 2
+
+
+def test_a_number_before_two_terms_of_a_longer_sum_is_taken_out() -> None:
+    def fun(s, x, y, z):
+        return add_any(add_any(x, lax.mul(s, y)), lax.mul(s, z))
+
+    found = dce(collect_factors(backward(fun, f64(), f64(N), f64(N), f64(N))))
+    assert [eqn.primitive.name for eqn in found.eqns] == ["add_any", "mul", "add_any"]
 
 
 def test_what_is_used_twice_is_computed_once() -> None:

@@ -244,7 +244,7 @@ def _in_words(eqn: JaxprEqn, operands: Sequence[str | None]) -> str | None:
             return power and f"{x}_{power}"
         case "mul", str(), str() if x == y:
             return f"{x}_squared"
-        case "mul", str(), str():
+        case "mul" | "dot_general", str(), str() if x != y:
             return f"{x}_{y}"
         case ("mul", str(), float(factor)) | ("mul", float(factor), str()):
             return f"{_FACTORS.get(factor, 'scaled')}_{x if isinstance(x, str) else y}"

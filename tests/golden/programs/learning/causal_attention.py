@@ -34,12 +34,12 @@ def causal_attention_value_and_grad(x):
     total_weights = weights.sum(axis=1)
     weights_1 = weights / total_weights[:, None]
     # learning.py:118: return np.sum((weights @ x) ** 2)
-    product = weights_1 @ x
-    value = np.sum(product**2)
+    weights_x = weights_1 @ x
+    value = np.sum(weights_x**2)
 
     # Backward, from the return value to the arguments.
     # learning.py:118: return np.sum((weights @ x) ** 2)
-    product_bar = 2.0 * product
+    product_bar = 2.0 * weights_x
     x_bar = weights_1.T @ product_bar
     weights_bar = product_bar @ x.T
     # learning.py:117: weights /= weights.sum(axis=1, keepdims=True)
@@ -53,4 +53,4 @@ def causal_attention_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 559432a8b058a0f9
+# s2s digest: 8ac072e098b846c5

@@ -33,7 +33,7 @@ def conjugate_gradient_value_and_grad(a, b):
     p = r.copy()
     # numerics.py:278: for _ in range(len(b)):
     product_steps = np.empty(n)
-    product_1_steps = np.empty(n)
+    p_ap_steps = np.empty(n)
     r_steps = np.empty((n, *p.shape))
     p_steps = np.empty((n, *p.shape))
     ap_steps = np.empty((n, *p.shape))
@@ -46,8 +46,8 @@ def conjugate_gradient_value_and_grad(a, b):
         ap = a @ p
         # numerics.py:280: alpha = (r @ r) / (p @ ap)
         product = r @ r
-        product_1 = p @ ap
-        alpha = product / product_1
+        p_ap = p @ ap
+        alpha = product / p_ap
         # numerics.py:281: x = x + alpha * p
         x = x + alpha * p
         # numerics.py:282: r_new = r - alpha * ap
@@ -57,7 +57,7 @@ def conjugate_gradient_value_and_grad(a, b):
         # numerics.py:284: p = r_new + beta * p
         p = r_new + beta * p
         product_steps[i] = product
-        product_1_steps[i] = product_1
+        p_ap_steps[i] = p_ap
         ap_steps[i] = ap
         r_new_steps[i] = r_new
         beta_steps[i] = beta
@@ -71,9 +71,9 @@ def conjugate_gradient_value_and_grad(a, b):
     a_bar = np.zeros((n, n))
     p_bar = np.zeros(n)
     r_bar = np.zeros(n)
-    for product, product_1, r, p, ap, r_new, beta in zip(
+    for product, p_ap, r, p, ap, r_new, beta in zip(
         reversed(product_steps),
-        reversed(product_1_steps),
+        reversed(p_ap_steps),
         reversed(r_steps),
         reversed(p_steps),
         reversed(ap_steps),
@@ -81,7 +81,7 @@ def conjugate_gradient_value_and_grad(a, b):
         reversed(beta_steps),
     ):
         # numerics.py:280: alpha = (r @ r) / (p @ ap)
-        alpha = product / product_1
+        alpha = product / p_ap
         # numerics.py:284: p = r_new + beta * p
         r_new_bar = r_bar + p_bar
         product_bar = p_bar @ p
@@ -94,7 +94,7 @@ def conjugate_gradient_value_and_grad(a, b):
         p_bar = beta * p_bar + alpha * x_bar
         alpha_bar = x_bar @ p - product_bar
         # numerics.py:280: alpha = (r @ r) / (p @ ap)
-        ratio_bar_1 = alpha_bar / product_1
+        ratio_bar_1 = alpha_bar / p_ap
         product_bar = -alpha * ratio_bar_1
         ap_bar = product_bar * p - alpha * r_new_bar
         p_bar += product_bar * ap
@@ -108,4 +108,4 @@ def conjugate_gradient_value_and_grad(a, b):
     return value, (a_bar, r_bar)
 
 
-# s2s digest: f85416b8a34e5e8c
+# s2s digest: 775eaa82d50600d0

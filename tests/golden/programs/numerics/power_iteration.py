@@ -40,13 +40,13 @@ def power_iteration_value_and_grad(a):
         v_steps[i + 1] = v
         w_steps[i] = w
     # numerics.py:254: return v @ a @ v
-    product = v @ a
-    value = product @ v
+    v_a = v @ a
+    value = v_a @ v
 
     # Backward, from the return value to the arguments.
     # numerics.py:254: return v @ a @ v
     a_bar = np.outer(v, v)
-    v_bar = product + a @ v
+    v_bar = v_a + a @ v
     # numerics.py:251: for _ in range(30):
     for i in reversed(range(30)):
         norm_w = norm_w_steps[i]
@@ -60,4 +60,4 @@ def power_iteration_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: 1e7aa664b3528687
+# s2s digest: 6d0a4bac84e7c4c2
