@@ -38,7 +38,7 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     # shooting.py:45: _, position, _, _ = lax.while_loop(flies, attempt, start)
     time = 0.0
     position = np.zeros(2)
-    speed = velocity.copy()
+    speed = velocity
     step = 0.1
     step_steps = []
     at_most_steps = []
@@ -47,7 +47,7 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     largest_steps = []
     speed_steps = []
     while time < duration:
-        speed_steps.append(speed.copy())
+        speed_steps.append(speed)
         # shooting.py:28: step = np.minimum(step, duration - time)
         duration_minus_time = duration - time
         step_1 = np.minimum(step, duration_minus_time)
@@ -158,4 +158,4 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     return value, speed_bar
 
 
-# s2s digest: 7393be1953b89f78
+# s2s digest: 2989fa5149a53dab
