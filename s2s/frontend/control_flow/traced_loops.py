@@ -40,14 +40,16 @@ from s2s.frontend.control_flow.state import (
     unusable,
 )
 from s2s.frontend.control_flow.steps import Steps
-from s2s.ir.dims import UndecidedDimension, count_steps, fresh_dimension
+from s2s.ir.dims import UndecidedDimension, count_steps, fresh_dimension, names_of
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.passes.bound_dimensions import bound_in
 from s2s.primitives import functions as lax
 from s2s.primitives.core import ConvertElementType
 from s2s.primitives.counts import RowsOfSteps
 from s2s.primitives.logic import Not
 from s2s.trace import Builder, Tracer, appending_to, bind, builder_in_force, named, tracer_of
+from s2s.tree import flatten
 
 _BEFORE = "Assign it before the loop"
 
@@ -90,10 +92,12 @@ class Loop(Steps):
         fresh = {
             key: Carried.of(step.after[key])
             for key in [*self.fresh, *(left.keys() - self.fresh)]
-            if self._has(key, step)
+            if self._has(key, step) and not _is_of_its_step(step.after[key], step)
         }
         returned = Returned()
         if "return" in jumps and step.outcome is not None:
+            if _is_of_its_step(step.outcome.value, step):
+                raise Unlike("it returns an array whose size differs from step to step")
             self.recording.slots[id(returned)] = returned
             self.recording.before[id(returned)] = MISSING
             step.after[id(returned)] = step.outcome.value
@@ -177,9 +181,11 @@ class Loop(Steps):
         self.aliases.declare(arrays)
         self.aliases.declare_kept(arrays, self.lists)
         for key in self.fresh - set(fresh):
-            unusable(
-                self.recording.slots[key], "is not assigned in each step", self.source, _BEFORE
-            )
+            reason, instead = "is not assigned in each step", _BEFORE
+            if self._has(key, step):
+                reason = "has another size in each step"
+                instead = "Take what is needed of it in the loop"
+            unusable(self.recording.slots[key], reason, self.source, instead)
         if outcome is None:
             return None
         value = None if returned.value is MISSING else returned.value
@@ -282,6 +288,8 @@ class Loop(Steps):
             if growing.traits.one_a_step and [given for given, _ in growing.places] != [True]:
                 raise Unlike("it reads items of a list to which it does not append one a step")
         leaves = [leaf for growing in self.growing.values() for leaf in growing.appended_leaves()]
+        if _is_of_its_step(leaves, step):
+            raise Unlike("a list grows in it by arrays whose size differs from step to step")
         selections = self._selections(step.builder).values()
         return [*leaves, *[_strong_flags(flags, step.builder) for flags in selections]]
 
@@ -414,6 +422,14 @@ class Loop(Steps):
         stop = as_number(stop)
         compare = lax.lt if source.step > 0 else lax.gt
         return compare(own(step.counters[0]), stop)
+
+
+def _is_of_its_step(value: Any, step: Step) -> bool:
+    """Whether there is an array in a value whose size the step computes."""
+    names = set(bound_in(step.builder.eqns))
+    leaves = [leaf for leaf in flatten(value)[0] if isinstance(leaf, Tracer)]
+    sizes = [size for leaf in leaves for size in leaf.aval.shape]
+    return any(not names.isdisjoint(names_of(size)) for size in sizes)
 
 
 def _strong(a: ShapedArray) -> ShapedArray:

@@ -230,3 +230,14 @@ def assigned_only_in_a_loop(xs, n: int):
         if xs[i] > 0.4:
             break
     return xs[i]
+
+
+def another_size_in_each_step(x):
+    """
+    >>> another_size_in_each_step(np.array([0.3, -0.2]))
+    """
+    total = 0.0
+    for i in range(len(x)):
+        rest = x[i:]
+        total += np.sum(rest**2)
+    return total + np.sum(rest)
