@@ -132,7 +132,7 @@ class Scan(HigherOrder):
         length = int(count[0]) if count else self.length
         assert isinstance(length, int)
         y_avals = self.jaxpr.out_avals[self.num_carry :]
-        ys = [np.zeros((length, *y.shape), y.dtype) for y in y_avals]  # type: ignore[arg-type]
+        ys = [np.zeros((length, *y.shape), y.dtype) for y in y_avals]
         for i in reversed(range(length)) if self.reverse else range(length):
             results = evaluate(self.jaxpr, *consts, *carry, *[x[i] for x in xs])
             carry = results[: self.num_carry]

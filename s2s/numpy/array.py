@@ -462,13 +462,13 @@ class View(TracedArray):
         self._forgotten = part.builder.forgotten
 
     @property
-    def builder(self) -> Builder:  # type: ignore[override]
+    def builder(self) -> Builder:
         """The builder that the elements as they are now belong to."""
         self._refresh()
         return self._builder
 
     @property
-    def variable(self) -> Var:  # type: ignore[override]
+    def variable(self) -> Var:
         """The variable of the elements as they are now."""
         self._refresh()
         return self._variable

@@ -257,5 +257,5 @@ def _has_length(value: Any, length: int) -> bool:
 
 
 def _with_sizes(aval: ShapedArray, sizes: Mapping[str, int]) -> ArrayType:
-    shape = tuple(int(substitute(size, sizes)) for size in aval.shape)  # type: ignore[arg-type]
+    shape = tuple(int(substitute(size, sizes)) for size in aval.shape)
     return ArrayType(shape, aval.dtype)

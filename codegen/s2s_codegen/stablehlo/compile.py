@@ -35,7 +35,7 @@ def compile_jaxpr(
 
 def array_type(aval: ShapedArray) -> ArrayType:
     """A type without named dimensions, as the runtime has it."""
-    return ArrayType(tuple(map(int, aval.shape)), aval.dtype)  # type: ignore[arg-type]
+    return ArrayType(tuple(map(int, aval.shape)), aval.dtype)
 
 
 def is_unbounded(closed: ClosedJaxpr) -> bool:

@@ -84,7 +84,7 @@ class Statements(Blocks):
         node.args = self.visit(node.args)
         return self.function(node)
 
-    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
         node.decorator_list = [
@@ -272,7 +272,7 @@ class Statements(Blocks):
         node.body = [*names, *block(node.body)]
         return node
 
-    visit_AsyncWith = visit_With  # type: ignore[assignment]
+    visit_AsyncWith = visit_With
 
     def visit_If(self, node: ast.If) -> ast.stmt:
         node.test = self.truth(node.test)
@@ -312,7 +312,7 @@ class Statements(Blocks):
         node.finalbody = self.nested(node.finalbody)
         return node
 
-    visit_TryStar = visit_Try  # type: ignore[assignment]
+    visit_TryStar = visit_Try
 
     def handled(self, handler: ast.ExceptHandler) -> ast.expr:
         """A function that gives what an `except` handles."""
