@@ -64,8 +64,17 @@ class Watch:
         own = sum(held is entry[0] for held, _, _ in self._held)
         return sys.getrefcount(entry[0]) > own + 1  # its own argument
 
+    def held(self) -> Iterator[Any]:
+        """The lists, dicts and sets to which the watch itself refers."""
+        return (target for target, _, _ in self._held)
+
 
 _watches: list[Watch] = []
+
+
+def held() -> Iterator[Any]:
+    """The lists, dicts and sets to which the watches in force refer."""
+    return (target for watch in _watches for target in watch.held())
 
 
 @contextlib.contextmanager

@@ -61,6 +61,9 @@ def _traced_span(start: Size | None, stop: Size | None, step: int, size: Size) -
     """The elements between ends that are values, which lie where Python moves them to."""
     if step > 0:
         first = 0 if start is None else clipped(start, 0, size, size, "start")
+        if isinstance(stop, int) and stop < 0 and same_size(first, 0):
+            # As many elements less as `[-stop:]` leaves out, so that both have one size.
+            return Span(0, size - clipped(-stop, 0, size, size, "start"), step)
         end = size if stop is None else clipped(stop, first, size, size, "stop")
         return Span(first, end, step)
     first = size - 1 if start is None else clipped(start, -1, size - 1, size, "start")

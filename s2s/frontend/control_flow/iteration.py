@@ -106,7 +106,9 @@ class Items:
     def part(self, first: Any) -> Items:
         """The items from a number on."""
         sources = [source.part(first) for source in self.sources]
-        return Items(self.length - first, sources, self.build, self.functions)
+        rows = next((source.array for source in sources if isinstance(source, Rows)), None)
+        length = self.length - first if rows is None else rows.aval.shape[0]
+        return Items(length, sources, self.build, self.functions)
 
     def backwards(self) -> Items:
         sources = [source.backwards(self.length) for source in self.sources]

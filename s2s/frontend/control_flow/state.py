@@ -18,6 +18,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from s2s.frontend import leaks
 from s2s.frontend.control_flow.identity import refuse_if_known_otherwise
 from s2s.frontend.conversion import HOOK
 from s2s.ir.jaxpr import Source
@@ -165,6 +166,12 @@ _recordings: list[Recording] = []
 _alive: weakref.WeakSet[Recording] = weakref.WeakSet()
 
 
+def _held() -> Iterator[Any]:
+    """What recordings and watches refer to."""
+    yield from (value for recording in _alive for value in recording.held())
+    yield from leaks.held()
+
+
 @dataclass(eq=False)
 class Recording:
     """The variables that some functions share, and what they change in place while it is active."""
@@ -194,21 +201,22 @@ class Recording:
     def held(self) -> Iterator[Any]:
         """The objects that the recording itself refers to."""
         yield from self.before.values()
-        for slot in self.slots.values():
+        for key, slot in self.slots.items():
             if isinstance(slot, Contents):
                 yield slot.owner
+                contents = self.before[key]
+                if type(contents) is dict:
+                    yield from cast("dict[Any, Any]", contents).values()
+                elif type(contents) is list:
+                    yield from cast("list[Any]", contents)
 
     def sole_values(self, *kinds: type[Any]) -> dict[int, Any]:
         """The objects of some classes that are known by one variable and nothing else."""
         found: dict[int, Any] = {}
         for key, slot in self.slots.items():
             if isinstance(slot, Variable) and type(self.before[key]) in kinds:
-                # The variable, each recording, the argument.
-                known = sum(
-                    value is slot.cell.cell_contents
-                    for recording in _alive
-                    for value in recording.held()
-                )
+                # The variable, each recording and watch, the argument.
+                known = sum(value is slot.cell.cell_contents for value in _held())
                 is_alone = twins.is_alone(self.before[key])
                 if sys.getrefcount(slot.cell.cell_contents) == known + 2 and is_alone:
                     found[key] = self.before[key]
@@ -228,9 +236,8 @@ class Recording:
             for key in entries:
                 value = entries[key]
                 if type(value) is list:
-                    held = (owner for recording in _alive for owner in recording.held())
-                    known = sum(owner is value for owner in held)
-                    # The container, each recording, the variable here, the argument.
+                    known = sum(owner is value for owner in _held())
+                    # The container, each recording and watch, the variable here, the argument.
                     if sys.getrefcount(value) == known + 3:
                         found.append(Entry(container, key))
                 stack.append(value)

@@ -44,13 +44,9 @@ REFUSED_IN_A_BATCH = dict.fromkeys(
 
 REFUSALS = {
     **dict.fromkeys(["accepted_steps", "until_it_is_too_much"], "a list to which only some steps"),
-    **dict.fromkeys(["greatest_if_any", "third_if_any"], "whose arrays have fixed sizes"),
     **dict.fromkeys(
-        [
-            *("appended_in_both_until_enough", "logged_and_counted"),
-            *("states_of_some_steps", "records_so_far"),
-        ],
-        "so its length depends on the values",
+        ["greatest_if_any", "third_if_any", "differences_of_some", "trapezoid_of_some"],
+        "whose arrays have fixed sizes",
     ),
 }
 """Programs that only a NumPy module can compute, and what is said of them."""

@@ -546,3 +546,29 @@ def list_changed_in_a_branch(x):
     for i in range(len(out)):
         out[i] *= x[i]
     return sum(k * v for k, v in enumerate(out))
+
+
+def differences_of_some(x):
+    """
+    >>> differences_of_some(np.array([0.1, 0.3, -0.2, 0.9, 0.7]))
+    >>> differences_of_some(np.array([-0.1, -0.3, -0.2, -0.9, 0.7]))
+    >>> differences_of_some(np.array([-0.1, -0.3, -0.2, -0.9, -0.7]))
+    """
+    kept = np.array([v for v in x if v > 0])
+    return np.sum(np.diff(kept) ** 2) + np.sum(kept[1:] * kept[:-1]) + np.sum(kept[2:] - kept[:-2])
+
+
+def trapezoid_of_some(x):
+    """
+    >>> trapezoid_of_some(np.array([0.1, 0.3, -0.2, 0.9, 0.7]))
+    >>> trapezoid_of_some(np.array([-0.1, -0.3, -0.2, -0.9, 0.7]))
+    """
+    ts = []
+    ys = []
+    for i, v in enumerate(x):
+        if v > 0:
+            ts.append(i * 0.5)
+            ys.append(np.sin(v))
+    ys = np.array(ys)
+    ts = np.array(ts)
+    return np.sum((ys[1:] + ys[:-1]) * 0.5 * np.diff(ts))
