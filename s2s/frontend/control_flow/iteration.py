@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from s2s.ir.bounds import bounds
-from s2s.ir.dims import Dim, Size, bound_on_one_name, require_at_least, require_same, same_size
+from s2s.ir.dims import (
+    Dim,
+    Size,
+    bound_names,
+    bound_on_one_name,
+    require_at_least,
+    require_same,
+    same_size,
+)
 from s2s.numpy.registry import mistake
 from s2s.numpy.traced_sizes import traced_size
 from s2s.primitives import functions as lax
@@ -53,7 +61,14 @@ class Rows:
         return self.array[index]
 
     def part(self, first: Any) -> Rows:
-        return self if first == 0 else Rows(self.array[first:])
+        if first == 0:
+            return self
+        shape = self.array.aval.shape
+        if bound_names(shape[0]):
+            # There are as many, as is known here: nothing is moved into the array's bounds.
+            start = (first, *[0] * (len(shape) - 1))
+            return Rows(lax.slice(self.array, start, shape, (1,) * len(shape)))
+        return Rows(self.array[first:])
 
     def backwards(self, length: Any) -> Rows:
         return Rows(self.array[::-1])
@@ -106,9 +121,7 @@ class Items:
     def part(self, first: Any) -> Items:
         """The items from a number on."""
         sources = [source.part(first) for source in self.sources]
-        rows = next((source.array for source in sources if isinstance(source, Rows)), None)
-        length = self.length - first if rows is None else rows.aval.shape[0]
-        return Items(length, sources, self.build, self.functions)
+        return Items(self.length - first, sources, self.build, self.functions)
 
     def backwards(self) -> Items:
         sources = [source.backwards(self.length) for source in self.sources]
