@@ -11,6 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from s2s.control.bodies import Flags
+from s2s.control.element_changes import (
+    NO_CHANGES,
+    changes_elements,
+    changes_in,
+    updated_inputs,
+    where_live,
+)
 from s2s.control.higher_order import HigherOrder, has_effects, per_jaxpr
 from s2s.ir.dims import Size
 from s2s.ir.dtypes import BOOL, INT64, is_inexact
@@ -22,6 +29,7 @@ from s2s.primitives.creation import iota
 from s2s.primitives.identity import stop_gradient
 from s2s.primitives.index_layout import GatherScatterMode
 from s2s.primitives.indexing import Gather, Scatter
+from s2s.primitives.layout import Slice
 from s2s.primitives.logic import lt, select_n
 from s2s.trace import aval, copy_equation, make, walk
 
@@ -53,14 +61,9 @@ def masked_body(body: ClosedJaxpr, num_consts: int, num_carry: int, batched: Fla
     def fun(*args: Value) -> list[Value]:
         operands = list(args)
         live = operands.pop(position)
-        carry = operands[num_consts:position]
-        guards = [guarded(live, operand) for operand in operands]
-        results = inline_if(live, body, guards, batched)
-        ys = results[num_carry:]
-        return [
-            *[select_n(live, old, new) for old, new in zip(carry, results, strict=False)],
-            *[select_n(live, full(aval(y).shape, 0, aval(y).dtype), y) for y in ys],
-        ]
+        after, ys = step_if_live(live, body, operands, num_consts, num_carry, batched)
+        zeros = [full(aval(y).shape, 0, aval(y).dtype) for y in ys]
+        return [*after, *[select_n(live, zero, y) for zero, y in zip(zeros, ys, strict=True)]]
 
     return make(fun, avals, names)
 
@@ -72,28 +75,84 @@ def live_steps(steps: Value, length: Size) -> Value:
     return lt(number, broadcast_in_dim(steps, shape, (1,)))
 
 
+def step_if_live(
+    live: Value,
+    body: ClosedJaxpr,
+    operands: Sequence[Value],
+    num_consts: int,
+    num_carry: int,
+    batched: Flags,
+    counter: int | None = None,
+) -> tuple[list[Value], list[Value]]:
+    """The carried values after a step, which are what they were where `live` is not true; and what
+    else the body makes, which does not matter there. `operands` are constants, the carry, and more.
+    The carried value `counter` counts in any case.
+    """
+    changed = updated_inputs(body)
+    places = frozenset(num_consts + k for k in range(num_carry) if changed.get(k) == num_consts + k)
+    given = [x if k in places else guarded(live, x) for k, x in enumerate(operands)]
+    results = inline_if(live, body, given, batched, places)
+    after = [
+        new
+        if k == counter or num_consts + k in places
+        else select_n(live, operands[num_consts + k], new)
+        for k, new in enumerate(results[:num_carry])
+    ]
+    return after, results[num_carry:]
+
+
 def inline_if(
-    live: Value, closed: ClosedJaxpr, args: Sequence[Value], batched: Flags
+    live: Value,
+    closed: ClosedJaxpr,
+    args: Sequence[Value],
+    batched: Flags,
+    in_place: frozenset[int] = frozenset(),
 ) -> list[Value]:
     """The results of a jaxpr, of which only those for a true `live` matter.
+
+    The inputs `in_place`, which are not guarded, and the results that changes of their elements
+    make of them (`updated_inputs`) are right in any case: where `live` is false, each change puts
+    the element that is there.
 
     Loops of unknown length in it do not run where `live` is false: they might never end there. Nor
     is anything raised or printed there, and indices that are the examples' own are 0: they might be
     outside of the array. `batched` says which inputs are the examples' own.
     """
     own = _own(closed, batched)
+    changes = changes_in(closed) if in_place else NO_CHANGES
+    changing: set[Any] = {closed.jaxpr.invars[place] for place in in_place}
+    for result, base in changes.bases.items():
+        if base in changing:
+            changing.add(result)
 
     from s2s.control.cond import effect_if  # which is written on this module
 
+    def is_changing(atom: object) -> bool:
+        return isinstance(atom, Var) and atom in changing
+
     def step(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
+        takes = is_changing(eqn.invars[0]) if eqn.invars else False
+        if takes and isinstance(eqn.primitive, (Gather, Slice)):
+            return [guarded(live, part) for part in plain(eqn, operands)]
+        if any(is_changing(changes.bases.get(var)) for var in eqn.outvars):
+            return plain(eqn, operands)
+        guards = [
+            guarded(live, x) if is_changing(atom) else x
+            for x, atom in zip(operands, eqn.invars, strict=True)
+        ]
+        return plain(eqn, guards)
+
+    def plain(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
         if not isinstance(eqn.primitive, HigherOrder):
             if eqn.primitive.has_effect:
                 return effect_if(live, eqn.primitive, operands)
             indices = _own_indices(eqn, own)
-            return copy_equation(
-                eqn,
-                [_zero_unless(live, x) if k in indices else x for k, x in enumerate(operands)],
-            )
+            given = [_zero_unless(live, x) if k in indices else x for k, x in enumerate(operands)]
+            if changes_elements(eqn) and is_changing(eqn.invars[0]):
+                given = where_live(live, eqn, given)
+            if not changes.terms.isdisjoint(eqn.outvars):
+                given = where_live(live, eqn, given)
+            return copy_equation(eqn, given)
         flags = tuple(isinstance(atom, Var) and atom in own for atom in eqn.invars)
         results = eqn.primitive.bind_if_live(live, operands, flags)
         if results is None:

@@ -29,6 +29,7 @@ from s2s.control.bodies import (
     with_unused_input,
 )
 from s2s.control.branch_split import Shared, split_callee
+from s2s.control.element_changes import Change, same_change, updated_inputs
 from s2s.control.higher_order import HigherOrder, has_effects, per_jaxpr
 from s2s.control.sums import with_added, with_results
 from s2s.control.tidy import Operands, Source, identity, rebuilt
@@ -193,16 +194,37 @@ class Cond(HigherOrder):
         What the other branches compute must not reach the derivative: their operands are guarded.
         """
         inputs = [Var(ShapedArray((), INDEX)), *self.branches[0].jaxpr.invars]
+        # An array of which branches change elements is changed by one after the other, where it is
+        # taken.
+        found = [updated_inputs(branch).items() for branch in self.branches]
+        changed = dict(set(found[0]).intersection(*found[1:]))
+        branches = self.branches
+        last: dict[int, tuple[int, Change]] = {}
+        for output, place in [*changed.items()]:
+            same = same_change(branches, output, place)
+            if same is not None:
+                last[output], branches = (place, same[0]), tuple(same[1])
+                del changed[output]
+        places = frozenset(changed.values())
 
         def fun(index: Value, *operands: Value) -> list[Value]:
             taken = self._taken(index)
             if len(self.branches) == 2:
                 index = taken[1]
-            results = [
-                inline_if(live, branch, [guarded(live, x) for x in operands], batched)
-                for live, branch in zip(taken, self.branches, strict=True)
+            now = list(operands)
+            results: list[list[Value]] = []
+            for live, branch in zip(taken, branches, strict=True):
+                given = [x if k in places else guarded(live, x) for k, x in enumerate(now)]
+                results.append(inline_if(live, branch, given, batched, places))
+                for output, place in changed.items():
+                    now[place] = results[-1][output]
+            made = [
+                now[changed[output]] if output in changed else select_n(index, *cases)
+                for output, cases in enumerate(zip(*results, strict=True))
             ]
-            return [select_n(index, *cases) for cases in zip(*results, strict=True)]
+            for output, (place, change) in last.items():
+                made[output] = change.made(operands, place, made[output])
+            return made
 
         return make(fun, [var.aval for var in inputs], [var.name for var in inputs])
 

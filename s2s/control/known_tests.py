@@ -61,10 +61,12 @@ def with_known_tests(closed: ClosedJaxpr, least: Mapping[Var, int]) -> ClosedJax
     known: dict[Var, float] = {**least}
     results: dict[Atom, Literal] = {}
     for eqn in closed.eqns if least else ():
+        if len(eqn.outvars) != 1:
+            continue
+        (var,) = eqn.outvars
         match eqn.invars:
             case [Var() as x] if x in results and isinstance(eqn.primitive, ConvertElementType):
                 # The number of a branch.
-                (var,) = eqn.outvars
                 results[var] = Literal(var.aval.dtype.type(results[x].value), var.aval)
                 continue
             case [Var() as x] if x in known and isinstance(eqn.primitive, ConvertElementType):
@@ -77,7 +79,6 @@ def with_known_tests(closed: ClosedJaxpr, least: Mapping[Var, int]) -> ClosedJax
                 pass
             case _:
                 continue
-        (var,) = eqn.outvars
         if isinstance(eqn.primitive, Add):
             known[var] = known[x] + y
         elif isinstance(eqn.primitive, Mul) and y >= 0:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from s2s.control.batched_loops import guarded, inline_if
+from s2s.control.batched_loops import step_if_live
 from s2s.control.bodies import split_at
 from s2s.control.higher_order import per_jaxpr
 from s2s.control.loop_split import counters
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, Literal, ShapedArray, Var
 from s2s.primitive import Value
 from s2s.primitives.creation import DimAsValue
-from s2s.primitives.logic import Lt, lt, select_n
+from s2s.primitives.logic import Lt, lt
 from s2s.trace import bind, make, named
 
 
@@ -75,9 +75,8 @@ def masked_range(
     def fun(*args: Value) -> list[Value]:
         (stop,), consts, carry = split_at(args, 1, body_nconsts)
         live = named(lt(carry[counter], stop), "live")
-        results = inline_if(live, body, [guarded(live, v) for v in (*consts, *carry)], batched)
-        after = [select_n(live, old, new) for old, new in zip(carry, results, strict=False)]
-        after[counter] = results[counter]
-        return [*after, *results[len(carry) :]]
+        operands = (*consts, *carry)
+        after, ys = step_if_live(live, body, operands, len(consts), len(carry), batched, counter)
+        return [*after, *ys]
 
     return make(fun, [var.aval for var in inputs], [var.name for var in inputs])

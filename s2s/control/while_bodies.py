@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from s2s.control.batched_loops import guarded, inline_if
+from s2s.control.batched_loops import step_if_live
 from s2s.control.bodies import split_at
 from s2s.control.higher_order import per_jaxpr
 from s2s.ir.dtypes import BOOL, INT64
@@ -10,7 +10,7 @@ from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, ShapedArray, Var
 from s2s.primitive import Value
 from s2s.primitives.arithmetic import add
 from s2s.primitives.core import convert_element_type
-from s2s.primitives.logic import bitwise_and, select_n
+from s2s.primitives.logic import bitwise_and
 from s2s.primitives.reductions import reduce_or
 from s2s.trace import inline, make
 
@@ -48,14 +48,11 @@ def masked(
         cond_in, consts_in, (live, *count), carry_in = split_at(
             args, cond_nconsts, body_nconsts, len(state)
         )
-        guards = [guarded(live, v) for v in (*consts_in, *carry_in)]
-        results = inline_if(live, body, guards, batched)
-        after = [
-            select_n(live, old, new) for old, new in zip(carry_in, results[:num_carry], strict=True)
-        ]
+        operands = [*consts_in, *carry_in]
+        after, ys = step_if_live(live, body, operands, body_nconsts, num_carry, batched)
         still = inline(condition, *cond_in, *after)[0]
         count = [add(number, convert_element_type(live, INT64)) for number in count]
-        return [still, *count, *after, *results[num_carry:]]
+        return [still, *count, *after, *ys]
 
     return make(fun, avals, names)
 

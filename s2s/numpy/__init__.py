@@ -32,6 +32,7 @@ from s2s.numpy import (
     joining as joining,
     linalg as linalg,
     logical as logical,
+    memory_order as memory_order,
     norms as norms,
     refused as refused,
     rounding as rounding,

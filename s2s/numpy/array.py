@@ -15,13 +15,14 @@ import numpy as np
 from s2s.ir.assumptions import assumptions
 from s2s.ir.dims import Dim, Shape, Size, UndecidedDimension, number_of_size
 from s2s.ir.dtypes import DType
-from s2s.ir.jaxpr import Literal, Var
+from s2s.ir.jaxpr import Literal, ShapedArray, Var
 from s2s.numpy import creation, indexing, linear, mutation, shaping, sorting, twins
 from s2s.numpy.broadcasting import another
 from s2s.numpy.operators import Operators
 from s2s.numpy.promotion import convert, element_type
 from s2s.numpy.registry import COUNTERPARTS, Counterpart, mistake, public_name
 from s2s.numpy.views import (
+    UNCERTAIN,
     InOrder,
     Steps,
     followed_by,
@@ -336,13 +337,17 @@ class TracedArray(Operators):
             raise mistake(".astype with the argument `casting` is not supported; leave it out")
         result = convert(self, element_type(dtype))
         if result is self:
-            return self.copy() if copy else self
+            return self.copy("K") if copy else self
         return as_cell(result) if self.is_changeable else result
 
     def copy(self, order: str = "C") -> Value:
         """A new array of the same elements."""
         self.require_array("copy")
-        return as_cell(lax.copy(self)) if self.is_changeable else lax.copy(self)
+        if order == "F":
+            result = shaping.transpose(lax.copy(shaping.transpose(self)))
+        else:
+            result = bind(Copy(in_order=order == "C"), self)
+        return as_cell(result) if self.is_changeable else result
 
     def __copy__(self) -> Value:
         return self.copy() if self.is_changeable else self
@@ -456,10 +461,19 @@ class View(TracedArray):
         """Why it cannot be written to, nor read again once the owner was changed, if so."""
         self.in_order: InOrder = set()
         """What must lie in row-major order for it to be a view."""
-        self._seen: Var = owner.variable
+        self._seen: Var | None = owner.variable
+        """That of the owner when the elements were taken."""
         self._builder = part.builder
         self._variable = part.variable
         self._forgotten = part.builder.forgotten
+
+    @classmethod
+    def unread(cls, owner: TracedArray, steps: Steps) -> View:
+        """A view whose elements are taken when they are asked for."""
+        part = Var(steps[-1].result if steps else owner.variable.aval)
+        found = cls(owner, steps, tracer_of(owner.builder, part), "")
+        found._seen = None
+        return found
 
     @property
     def builder(self) -> Builder:
@@ -473,14 +487,19 @@ class View(TracedArray):
         self._refresh()
         return self._variable
 
+    @property
+    def aval(self) -> ShapedArray:
+        """The type of the elements, which stays what it is."""
+        return self._variable.aval
+
     def _refresh(self) -> None:
         """Take the elements from the owner again if it was changed since, or if the equation that
         took them was taken back."""
         now = self.owner.variable
         if now is self._seen and self._is_there():
             return
-        if self.refused == _UNCERTAIN:
-            raise mistake(_UNCERTAIN)
+        if self.refused == UNCERTAIN:
+            raise mistake(UNCERTAIN)
         assumptions().in_order.update(self.in_order)
         # What the steps read may be known to a trace within that of the owner only.
         builders = [self.owner.builder, *[step.builder for step in self.steps if step.reads]]
@@ -488,7 +507,7 @@ class View(TracedArray):
         home = max(builders, key=lambda b: in_force.index(b) if b in in_force else -1)
         with appending_to(home):
             part = read(tracer_of(self.owner.builder, now), self.steps)
-        if part.variable.name is None:
+        if part.variable.name is None and self._seen is not None:
             part.variable.name = self._variable.name
         self._seen, self._builder, self._variable = now, home, part.variable
         self._forgotten = home.forgotten
@@ -528,11 +547,6 @@ class Flat(View):
         return another(indexing.getitem(self, index), self)
 
 
-_UNCERTAIN = (
-    "it depends on how the array lies in memory whether NumPy makes a copy here or shares the "
-    "elements with the array it is made from, and one of the two is changed; write .copy() "
-    "behind it if it shall be an array of its own"
-)
 _READ_ONLY = "NumPy's result here is read-only, and cannot be assigned to; write .copy() behind it"
 
 
@@ -553,7 +567,7 @@ def view(result: Any, base: Any, is_writable: bool = True) -> Any:
     before = base.steps if isinstance(base, View) else ()
     in_order = in_order_for_view(owner.original, before, steps)
     if in_order is None:
-        refused = _UNCERTAIN
+        refused = UNCERTAIN
     found = View(owner, followed_by(before, steps), result, refused)
     found.in_order = in_order or set()
     if isinstance(base, View):

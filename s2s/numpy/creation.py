@@ -129,11 +129,11 @@ def array(
     if rank < ndmin:
         value = with_axes(value, tuple(range(ndmin - rank)))
     if copy and value is object and isinstance(value, Tracer):
-        return bind(Copy(in_order=False), value)
+        return bind(Copy(in_order=order == "C"), value)
     return value
 
 
-@counterpart(np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite)
+@counterpart(np.asarray, np.asanyarray, np.asarray_chkfinite)
 def asarray(a: Any, dtype: Any = None, order: str | None = None) -> Value:
     """The same array, or a new one of nested lists and tuples with traced values in them."""
     return array(a, dtype, copy=None, order=order or "K")

@@ -263,13 +263,12 @@ def _follow(array: TracedArray, test: Test, path: list[Any], is_same: bool) -> N
         where, now = both(test, condition), _elements(array)
         if where is False:
             continue
-        if isinstance(relation, Has):
-            value = read(now, relation.steps)
-        else:
-            assert isinstance(relation, Of)
-            value = written(other, relation.steps, now)
+        steps = relation.steps if isinstance(relation, Of) else ()
+        part = read(now, relation.steps) if isinstance(relation, Has) else now
         if where is not True:
-            value = lax.select_n(cast("Value", where), _elements(other), value)
+            old = read(_elements(other), steps)
+            part = lax.select_n(cast("Value", where), old, part)
+        value = written(other, steps, part)
         other.put_elements(value)
         _follow(other, where, [*path, other], is_one(relation))
 

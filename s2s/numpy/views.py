@@ -271,6 +271,12 @@ def is_repeated(steps: Steps) -> bool:
 # -- what NumPy copies ----------------------------------------------------------------------------
 
 
+UNCERTAIN = (
+    "it depends on how the array lies in memory whether NumPy makes a copy here or shares the "
+    "elements with the array it is made from, and one of the two is changed; write .copy() "
+    "behind it if it shall be an array of its own"
+)
+
 InOrder: TypeAlias = "set[tuple[Var, bool]]"
 """Inputs of the trace that must lie in row-major order: themselves, or else what NumPy computes
 from them, which has their axes in the same order in memory."""
@@ -310,6 +316,23 @@ def _stays_in_order(primitive: Primitive, x: ShapedArray) -> bool:
     if isinstance(primitive, Gather):
         return primitive.dimension_numbers.collapsed_slice_dims == (0,)
     return isinstance(primitive, (BroadcastInDim, Reshape, Squeeze))
+
+
+def axes_in_memory(array: Value) -> tuple[int, ...] | None:
+    """The permutation by which an array has the axes of one in row-major order, if it is one that
+    is transposed, or computed from such arrays alone."""
+    eqn = array.builder.producer(array) if isinstance(array, Tracer) else None
+    if eqn is None:
+        return None
+    if isinstance(eqn.primitive, Transpose):
+        return eqn.primitive.permutation
+    is_copy = isinstance(eqn.primitive, Copy) and not eqn.primitive.in_order
+    if not is_copy and not isinstance(eqn.primitive, (ConvertElementType, Elementwise)):
+        return None
+    assert isinstance(array, Tracer)
+    operands = [atom for atom in eqn.invars if isinstance(atom, Var) and atom.aval.shape]
+    found = {axes_in_memory(tracer_of(array.builder, atom)) for atom in operands}
+    return found.pop() if len(found) == 1 else None
 
 
 def inputs_in_order(array: Tracer) -> InOrder | None:

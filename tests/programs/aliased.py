@@ -544,3 +544,371 @@ def pop_append(x, a, s, k):
         r += rows[0] * s
         rows.append(r)
     return np.sum(rows[0]) + np.sum(rows[1] ** 2)
+
+
+def row_of_each_step(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    prev = A[0]
+    for i in range(1, k):
+        row = A[i]
+        row[:] = prev * 0.5 + s
+        prev = row
+    return np.sum(A * A)
+
+
+def row_read_again(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    prev = A[0]
+    for i in range(1, k):
+        A[i] = prev * 0.5 + s
+        prev = A[i]
+    return np.sum(A * A) + np.sum(prev)
+
+
+def row_changed_under_its_other_name(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    prev = A[0]
+    for i in range(1, k):
+        A[i] += prev * 0.5 + s
+        A[i - 1, 0] = 0.3
+        prev = A[i]
+    return np.sum(A * A) + np.sum(prev)
+
+
+def row_written_and_carried(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    prev = A[0]
+    for i in range(1, k):
+        A[i] += prev * 0.5 + s
+        prev *= 0.5
+        prev = A[i]
+    prev[0] = 2.0
+    return np.sum(A * A) + np.sum(prev)
+
+
+def rows_one_by_one(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    prev = A[0]
+    for row in A[1:]:
+        row += prev * s
+        prev = row
+    return np.sum(A * A)
+
+
+def columns_carried(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    prev = A[:, 0]
+    for j in range(1, k % 4):
+        col = A[:, j]
+        col -= prev * s
+        prev = col
+    return np.sum(A * A)
+
+
+def two_rows_carried(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    old = A[0]
+    new = A[1]
+    for j in range(2, k + 1):
+        nxt = A[j]
+        nxt[:] = 2 * new - old * s
+        old, new = new, nxt
+    return np.sum(A * A)
+
+
+def row_and_counter(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    i = 0
+    cur = A[i]
+    while i < k:
+        cur[1:] += cur[:-1] * s
+        i += 1
+        A[i] += cur
+        cur = A[i]
+    return np.sum(A * A)
+
+
+def rows_of_a_square(x, a, s, k):
+    n = len(x)
+    A = np.zeros((n, n))
+    A[0] = x
+    prev = A[0]
+    for i in range(1, n):
+        row = A[i]
+        row[1:] = prev[:-1] + s
+        row[0] = prev[0] * s
+        prev = row
+    return np.sum(A * A)
+
+
+def elements_of_rows(x, a, s, k):
+    n = len(x)
+    A = np.zeros((n, n))
+    A[0] = x
+    prev = A[0]
+    for i in range(1, n):
+        for j in range(1, n):
+            A[i, j] = prev[j - 1] * s + A[i, j - 1]
+        prev = A[i]
+    return np.sum(A * A)
+
+
+def elements_of_row_views(x, a, s, k):
+    n = len(x)
+    A = np.zeros((n, n))
+    A[0] = x
+    for i in range(1, n):
+        prev = A[i - 1]
+        row = A[i]
+        for j in range(1, n):
+            row[j] = prev[j - 1] * s + row[j - 1]
+    return np.sum(A * A)
+
+
+def best_row_written(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    best = A[0]
+    for i in range(k):
+        if np.sum(A[i]) > np.sum(best):
+            best = A[i]
+        best[0] += s
+    best[1] = s
+    return np.sum(A * A)
+
+
+def one_of_two_rows(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    row = A[k] if s > 0.0 else A[k - 1]
+    row += s
+    A[k, 1] *= 3.0
+    return np.sum(A * A) + np.sum(row * row)
+
+
+def first_row_or_another(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    row = A[0]
+    if s > 0.0:
+        row = A[k]
+    row *= s
+    A[0] += row
+    return np.sum(A * A) + np.sum(row * row)
+
+
+def rows_swapped_in_a_branch(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    cur = A[0]
+    for i in range(1, k):
+        nxt = A[i]
+        if nxt[0] > cur[0]:
+            cur, nxt = nxt, cur
+        nxt[1:] = cur[:-1] * s
+    return np.sum(A * A) + np.sum(cur * cur)
+
+
+def row_returned_from_a_loop(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+
+    def pick():
+        for i in range(k):
+            if A[i, 0] > 0.2:
+                return A[i]
+        return A[k]
+
+    r = pick()
+    r[1] = s
+    return np.sum(A * A) + np.sum(r)
+
+
+def row_left_by_a_break(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    for i in range(1, 6):
+        row = A[i]
+        if row[0] > 0.9:
+            break
+        row += A[i - 1] * s
+    row[1] = s
+    return np.sum(A * A) + np.sum(row)
+
+
+def rows_in_a_while(x, a, s, k):
+    A = np.concatenate([a, a + 1.0])
+    i = 0
+    while A[i, 0] < 0.9 and i < 4:
+        row = A[i]
+        row[1:] += s
+        i += 1
+    A[i] = 0.5
+    return np.sum(A * A)
+
+
+def either_element(x, a, s, k):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        if x[i] > s:
+            out[i] = x[i] * 2.0
+        else:
+            out[i] = np.sqrt(np.abs(x[i]))
+    return np.sum(out * out)
+
+
+def some_elements(x, a, s, k):
+    out = x.copy()
+    for i in range(1, len(x)):
+        if out[i] > s:
+            out[i] += out[i - 1] * 0.5
+    return np.sum(out * out)
+
+
+def element_by_element(x, a, s, k):
+    out = x.copy()
+    for i in range(k):
+        out[i] = out[i] / (out[i - 1] + 3.0)
+    return np.sum(out * out)
+
+
+def elements_of_a_matrix(x, a, s, k):
+    out = a.copy()
+    for i in range(1, a.shape[0]):
+        for j in range(1, a.shape[1]):
+            if out[i, j] > s:
+                out[i, j] -= 0.5 * out[i - 1, j]
+                out[i, j - 1] = s
+    return np.sum(out * out)
+
+
+def element_part_or_another(x, a, s, k):
+    out = x.copy()
+    if s > 0.1:
+        out[0] = 1.0 / s
+    elif s > -0.1:
+        out[1:] *= s
+    else:
+        out[k % 4] += 2.0
+    return np.sum(out * out)
+
+
+def element_of_a_while(x, a, s, k):
+    out = x.copy()
+    i = 0
+    while i < k and out[i] < 0.8:
+        out[i + 1 if i < 3 else 0] += out[i] * s
+        i += 1
+    return np.sum(out * out)
+
+
+def two_arrays_in_branches(x, a, s, k):
+    out = x.copy()
+    other = x * 2.0
+    for i in range(len(x)):
+        if x[i] > 0.0:
+            out[i] = s
+            out[0] = other[i] + out[i]
+        else:
+            other[i] = out[0]
+    return np.sum(out * other)
+
+
+def rebound_or_changed(x, a, s, k):
+    out = x.copy()
+    for i in range(len(x)):
+        if x[i] > 0.0:
+            out = out * 0.5
+        else:
+            out[i] = s
+    return np.sum(out * out)
+
+
+def list_row_swap(x, a, s, k):
+    rows = [a[0].copy(), a[1].copy(), a[2].copy()]
+    for _ in range(k):
+        rows[0] += rows[1] * s
+        rows = [rows[1], rows[2], rows[0]]
+    return np.sum(rows[0]) + np.sum(rows[1] ** 2)
+
+
+def array_before_a_break(x, a, s, k):
+    for i in range(k):
+        if x[i % 4] > 0.2:
+            y = x * 2
+            break
+    else:
+        y = x * 3
+    y[0] = 0.2
+    return np.sum(y * y) + s
+
+
+def array_from_a_loop(x, a, s, k):
+    def find():
+        for i in range(k):
+            if x[i % 4] > 0.2:
+                return x * 2.0
+        return np.zeros(len(x))
+
+    y = find()
+    y[0] = 0.2
+    return np.sum(y * y) + s
+
+
+def array_or_argument(x, a, s, k):
+    y = x
+    for _ in range(k):
+        if s > 0.3:
+            if a[0, 0] > 0:
+                return np.sum(y)
+            y = np.zeros(len(x))
+        else:
+            y = np.full(len(x), s)
+        s = s + 0.3
+    y = y * 1.0
+    y[0] = 0.2
+    return np.sum(y * x)
+
+
+def copied_transpose(x, a, s, k):
+    b = np.array(a.T)
+    return np.sum(b) + np.sum(b * s)
+
+
+def copy_of_a_transpose(x, a, s, k):
+    b = a.T.copy()
+    return np.sum(b) + np.sum(b * s, axis=0)[0]
+
+
+def np_copy_of_a_transpose(x, a, s, k):
+    b = np.copy(a.T)
+    return np.sum(b * 3.3)
+
+
+def changed_transpose(x, a, s, k):
+    b = np.array(a.T)
+    b[0, 0] = s
+    return np.sum(b) + np.sum(np.tanh(b))
+
+
+def cast_transpose(x, a, s, k):
+    b = np.asarray(a.T).astype(float)
+    return np.sum(b) + np.sum(b.T * 0.1)
+
+
+def contiguous_transpose(x, a, s, k):
+    b = np.ascontiguousarray(a.T)
+    return np.sum(b) + np.mean(b)
+
+
+def rows_of_a_copy(x, a, s, k):
+    b = a.T.copy()
+    for i in range(k):
+        b[i] = b[i] * s
+    return np.sum(b)
+
+
+def copy_backwards(x, a, s, k):
+    b = np.array(a[::-1, ::-1])
+    c = a[::-1].copy()
+    return np.sum(b) + np.sum(c * s)
+
+
+def copies_in_orders(x, a, s, k):
+    b = np.array(a.T, order="C")
+    c = a.T.copy(order="F")
+    return np.sum(b) + np.sum(c * s)

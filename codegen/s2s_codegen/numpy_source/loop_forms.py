@@ -188,6 +188,16 @@ def _counting(eqn: JaxprEqn, written: WrittenLoop, read: set[Atom]) -> list[Jaxp
     elif isinstance(stop, Var):
         stop = cond_consts[list(loop.cond_jaxpr.jaxpr.invars).index(stop)]
     jaxpr = loop.body_jaxpr.jaxpr
+    alike = [
+        position
+        for position, value in enumerate(carry)
+        if position != counter
+        and jaxpr.outvars[position] is jaxpr.outvars[counter]
+        and _same(value, carry[counter])
+    ]
+    if counter in written.starts and not alike:
+        return [eqn]
+    starts = [alike[0] if start == counter else start for start in written.starts]
     place = len(consts) + counter
     invars = [*jaxpr.invars[:place], *jaxpr.invars[place + 1 :], jaxpr.invars[place]]
     outvars = [out for i, out in enumerate(jaxpr.outvars) if i != counter]
@@ -197,7 +207,7 @@ def _counting(eqn: JaxprEqn, written: WrittenLoop, read: set[Atom]) -> list[Jaxp
         written,
         body=body,
         offsets=(None,),
-        starts=tuple(s if s is None or s < counter else s - 1 for s in written.starts),
+        starts=tuple(s if s is None or s < counter else s - 1 for s in starts),
         step=step,
         flags=tuple(flag - int(flag > counter) for flag in written.flags),
     )

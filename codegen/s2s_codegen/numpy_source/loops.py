@@ -14,7 +14,7 @@ from s2s_codegen.numpy_source.expression import (
     is_negative,
     without_sign,
 )
-from s2s_codegen.numpy_source.sharing import may_own_result, origins
+from s2s_codegen.numpy_source.sharing import may_own_result, origins, takes_over
 from s2s_codegen.numpy_source.statements import Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer, identifier
 from s2s_codegen.numpy_source.written_loop import WrittenLoop
@@ -120,7 +120,8 @@ class Loop:
             self.names.append(name)
             if takes_over:
                 self.inner.owned.add(var)
-                text = text if free else f"{text}.copy()"
+                is_writable = free and not text.startswith("np.broadcast_to(")
+                text = text if is_writable else f"{text}.copy()"
             if text != name:
                 self.writer.line(f"{name} = {text}")
         for name, out in zip(self.names, self.carry_outs, strict=True):
@@ -140,17 +141,19 @@ class Loop:
 
     def _takes_over(self, position: int) -> bool:
         """Whether the body may write into the array of a carried value."""
-        var, out = self.carry_vars[position], self.carry_outs[position]
-        definition = self.inner.definitions.get(out) if isinstance(out, Var) else None
-        # A number need not be an array, which could be copied.
-        kept = any(s.is_list and (s.made is var or s.made is out) for s in self.stacked)
-        return (
-            definition is not None
-            and may_own_result(definition, out)
-            and sum(other is out for other in self.carry_outs) == 1
-            and (bool(var.aval.shape) or not kept)
-            and self.inner.writes_into(var)
+        return takes_over(
+            position, self.carry_vars, self.carry_outs, self._is_own, self.inner.writes_into
         )
+
+    def _is_own(self, out: Atom) -> bool:
+        """Whether a step makes, of what it has taken over, an array that nothing else refers to."""
+        definition = self.inner.definitions.get(out) if isinstance(out, Var) else None
+        if definition is None or not may_own_result(definition, out):
+            return False
+        # A number need not be an array, which could be copied.
+        var = self.carry_vars[list(self.carry_outs).index(out)]
+        kept = any(s.is_list and (s.made is var or s.made is out) for s in self.stacked)
+        return bool(out.aval.shape) or not kept
 
     def make_arrays(self) -> None:
         """Make the arrays and lists for the results of all steps."""

@@ -6,7 +6,7 @@ else refers to, if need be a copy, and its result is this function's own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from s2s.control.bodies import split_at
@@ -110,8 +110,53 @@ def may_own_result(eqn: JaxprEqn, out: Atom) -> bool:
 
 
 def _takes_over(parts: _LoopParts, place: int) -> bool:
-    var, out = parts.body.invars[len(parts.consts) + place], parts.body.outvars[place]
-    return bool(var.aval.shape) and may_own(parts.body, out) and may_write(parts.body, var)
+    body, start = parts.body, len(parts.consts)
+    entering = body.invars[start : start + len(parts.carry)]
+    outs = body.outvars[: len(parts.carry)]
+
+    def owns(out: Atom) -> bool:
+        return bool(out.aval.shape) and may_own(body, out)
+
+    return takes_over(place, entering, outs, owns, lambda var: may_write(body, var))
+
+
+def takes_over(
+    place: int,
+    entering: Sequence[Var],
+    outs: Sequence[Atom],
+    owns: Callable[[Atom], bool],
+    writes: Callable[[Var], bool],
+) -> bool:
+    """Whether the body of a loop takes over the array of a carried value: it writes into it, in
+    this step or, as another carried value, in a later one; and each step leaves one that nothing
+    else refers to, which it makes or has taken over as another value.
+
+    new[1:] = 0.5 * u[:-1]      of two arrays, the step writes into one
+    u, new = new, u             which is the other one in the next step
+    """
+    at, seen = place, set[int]()
+    while at not in seen:
+        seen.add(at)
+        out = outs[at]
+        if sum(other is out for other in outs) != 1:
+            return False
+        if isinstance(out, Literal) or out not in entering:
+            if not owns(out):
+                return False
+            break
+        at = entering.index(out)
+        if (at == place and len(seen) == 1) or not out.aval.shape:
+            return False
+    at, seen = place, set[int]()
+    while at not in seen:
+        seen.add(at)
+        if writes(entering[at]):
+            return True
+        following = [number for number, out in enumerate(outs) if out is entering[at]]
+        if len(following) != 1:
+            return False
+        at = following[0]
+    return False
 
 
 def is_changed_in_place(jaxpr: Jaxpr, out: Atom, var: Var) -> bool:

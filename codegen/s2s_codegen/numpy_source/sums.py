@@ -111,14 +111,14 @@ def _write_sum_with_parts(eqn: JaxprEqn, terms: Sequence[tuple[str, Atom]], writ
             parts.append((sign, placement(inner, scope), atom))
         else:
             whole.append((sign, atom))
-    old = next(
-        (
-            a
-            for s, a in whole
-            if s == "+" and isinstance(a, Var) and writer.may_be_overwritten(a, var)
-        ),
-        None,
+    found = (
+        a
+        for s, a in whole
+        if s == "+"
+        and isinstance(a, Var)
+        and (writer.may_be_overwritten(a, var) or _is_handed_on(a, var, whole, writer))
     )
+    old = next(found, None)
     if old is not None:
         # What reads the array is added first; NumPy reads all of it before it writes.
         reading = [part for part in parts if scope.plan.may_read([part[2]], old)]
@@ -127,7 +127,11 @@ def _write_sum_with_parts(eqn: JaxprEqn, terms: Sequence[tuple[str, Atom]], writ
             old = None
     if old is not None:
         name = scope.names[old]
-        scope.names.hold(var, name)
+        if writer.may_be_overwritten(old, var):
+            scope.names.hold(var, name)
+        else:
+            name = scope.names.give(var, writer.hint(eqn, var), writer.was_dead)
+            writer.line(f"{name} = {scope.names[old]}")
         writer.hand_on(old, var)
         for sign, atom in whole:
             if atom is not old:
@@ -143,6 +147,13 @@ def _write_sum_with_parts(eqn: JaxprEqn, terms: Sequence[tuple[str, Atom]], writ
         first = not whole and number == 0 and sign == "+" and not part.repeats
         first = first or (sign == "+" and _follows_zero(part, name, writer))
         writer.line(part.put(name, "" if first else sign))
+
+
+def _is_handed_on(a: Var, var: Var, whole: Sequence[tuple[str, Atom]], writer: Writer) -> bool:
+    """Whether one cotangent gives its array to another, to which parts are then added."""
+    if len(whole) > 1 or not writer.can_become(a, var):
+        return False
+    return writer.scope.names[a].rstrip("_0123456789").endswith("_bar")
 
 
 def _follows_zero(part: Placement, name: str, writer: Writer) -> bool:

@@ -64,13 +64,13 @@ class Aliases:
         recording: Recording,
         carried: dict[int, Carried],
         growing: dict[int, Growing],
-        sole: Mapping[int, Any],
+        sole: set[int],
     ) -> None:
         self.recording = recording
         self.carried = carried
         self.growing = growing
         self.sole = sole
-        """The arrays that are known by one variable and nothing else."""
+        """The variables with arrays that nothing else knows."""
         self.known: dict[Pair, Alias] = {}
         self._kept: set[tuple[Hashable, int]] = set()
         """Arrays that are also the last item of a list that grows, and the slot of that."""

@@ -181,7 +181,8 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
             if isinstance(slot, Contents) and isinstance(slot.owner, Tracer):
                 contents.add(number)
             else:
-                names[number] = _name_of_results(slot)
+                is_view = found[key].has_views
+                names[number] = f"{slot.name}_index" if is_view else _name_of_results(slot)
     jumps = _merged_jumps(test, arms, merging)
     value = _merged_value(arms, merging)
     arrays = [

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from s2s.frontend.control_flow.identity import containers_in
-from s2s.frontend.control_flow.merging import is_numeric, leaf_aval
+from s2s.frontend.control_flow.indexed import Indexed
+from s2s.frontend.control_flow.merging import ABSENT, is_numeric, leaf_aval
 from s2s.frontend.control_flow.outcomes import End
+from s2s.frontend.control_flow.state import array_of
 from s2s.ir.jaxpr import ShapedArray, Var
 from s2s.numpy.array import is_changeable
 from s2s.trace import Builder
@@ -26,6 +28,10 @@ class Carried:
     """The types of the leaves; None for what stays as it is."""
     kept: frozenset[int] = frozenset()
     """The containers that are leaves, by identity."""
+    views: dict[int, Indexed] = field(default_factory=dict[int, Indexed])
+    """The leaves that are views of which the indices are carried."""
+    no_views: set[int] = field(default_factory=set[int])
+    """Those that a step has been seen to put something else in the place of."""
 
     @classmethod
     def of(cls, value: Any, arrays_stay: bool = False, containers_stay: bool = False) -> Carried:
@@ -37,6 +43,32 @@ class Carried:
         avals = [None if s else leaf_aval(v) for v, s in zip(leaves, stays, strict=True)]
         return cls(structure, leaves, avals, kept)
 
+    @classmethod
+    def of_end(cls, value: Any, builder: Builder) -> Carried:
+        """What there is at the end of a step only, which `builder` has traced."""
+        found = cls.of(value)
+        for number, leaf in enumerate(found.leaves):
+            view = Indexed.of(leaf)
+            is_outside = view is not None and view.owner.builder is not builder
+            if view is not None and is_outside and not view.is_known:
+                found.views[number], found.avals[number] = view, None
+        return found
+
+    def find_views(self, after: Any) -> None:
+        """Carry the indices of views, which a step leaves as they are in `after`."""
+        leaves, structure = self.flatten(after)
+        if structure == self.structure:
+            for number, (old, new) in enumerate(zip(self.leaves, leaves, strict=True)):
+                self.find_view(number, old, new)
+
+    def find_view(self, number: int, old: Any, new: Any) -> bool:
+        """Carry the indices of a leaf if it is a view before and after a step: whether it is."""
+        view = None if number in self.no_views else Indexed.of(new)
+        if view is None or array_of(old) is array_of(new) or view.indices(old) is None:
+            return False
+        self.views[number], self.avals[number] = view, None
+        return True
+
     def flatten(self, value: Any) -> tuple[list[Any], TreeDef]:
         """The leaves of the slot's value, and its structure."""
         return flatten(value, lambda node: id(node) in self.kept)
@@ -44,17 +76,35 @@ class Carried:
     def filled(self, values: Sequence[Any]) -> Any:
         """The value with others in place of its numbers."""
         given = iter(values)
-        return unflatten(
-            self.structure,
-            [
-                next(given) if a is not None else v
-                for v, a in zip(self.leaves, self.avals, strict=True)
-            ],
-        )
+        found: list[Any] = []
+        for number, (leaf, a) in enumerate(zip(self.leaves, self.avals, strict=True)):
+            if number in self.views:
+                own = self.views[number]
+                leaf = own.view([next(given) for _ in own.avals])
+            found.append(leaf if a is None else next(given))
+        return unflatten(self.structure, found)
 
     @property
     def numbers(self) -> list[tuple[Any, ShapedArray]]:
-        return [(v, a) for v, a in zip(self.leaves, self.avals, strict=True) if a is not None]
+        """The numbers before the loop, and their types."""
+        avals: list[ShapedArray] = []
+        for number, a in enumerate(self.avals):
+            avals += self.views[number].avals if number in self.views else [a] if a else []
+        return list(zip(self._numbers(self.leaves), avals, strict=True))
+
+    def numbers_in(self, value: Any) -> list[Any]:
+        """The numbers of the slot's value."""
+        return self._numbers(self.flatten(value)[0])
+
+    def _numbers(self, leaves: Sequence[Any]) -> list[Any]:
+        found: list[Any] = []
+        for number, (leaf, a) in enumerate(zip(leaves, self.avals, strict=True)):
+            if number in self.views:
+                own = self.views[number]
+                found += own.indices(leaf) or [ABSENT for _ in own.avals]
+            elif a is not None:
+                found.append(leaf)
+        return found
 
 
 @dataclass(eq=False)

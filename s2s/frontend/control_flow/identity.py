@@ -51,7 +51,7 @@ class Copies:
 
 def is_container(value: object) -> bool:
     """Whether a value is a container that can be changed in place."""
-    return isinstance(value, (list, dict)) or hasattr(value, "__dataclass_fields__")
+    return isinstance(value, (list, dict)) or hasattr(type(value), "__dataclass_fields__")
 
 
 def containers_in(value: Any) -> Iterator[Any]:
@@ -67,9 +67,8 @@ def _children(value: Any) -> list[Any]:
         return list(cast("list[Any]", value))
     if isinstance(value, dict):
         return list(cast("dict[Any, Any]", value).values())
-    if hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
-        return [getattr(value, name, None) for name in value.__dataclass_fields__]
-    return []
+    fields = getattr(type(cast("object", value)), "__dataclass_fields__", ())
+    return [getattr(value, name, None) for name in fields]
 
 
 def refuse_if_known_otherwise(owner: Any, held: Iterator[Any]) -> None:

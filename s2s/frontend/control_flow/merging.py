@@ -10,6 +10,7 @@ import numpy as np
 
 from s2s.control.user_functions import fits, join
 from s2s.frontend.control_flow.identity import containers_in
+from s2s.frontend.control_flow.indexed import Indexed
 from s2s.frontend.control_flow.state import MISSING, array_of
 from s2s.ir.dims import Dim
 from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, SHORT_NAMES
@@ -19,7 +20,7 @@ from s2s.primitive import Zero
 from s2s.primitives import functions as lax
 from s2s.primitives.core import convert_element_type, instantiate
 from s2s.primitives.creation import dim_as_value
-from s2s.trace import Builder, Tracer, aval
+from s2s.trace import Builder, Tracer, aval, builders_in_force
 from s2s.tree import TreeDef, flatten, unflatten
 
 
@@ -42,6 +43,14 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Viewed:
+    """A leaf that is a view of which the indices are results."""
+
+    views: Indexed
+    indices: tuple[Output, ...]
+
+
+@dataclass(frozen=True)
 class Merged:
     """A value of which some leaves are results."""
 
@@ -49,10 +58,17 @@ class Merged:
     leaves: list[Any]
 
     def filled(self, results: Sequence[Any]) -> Any:
-        return unflatten(
-            self.structure,
-            [results[leaf.number] if isinstance(leaf, Output) else leaf for leaf in self.leaves],
-        )
+        def found(leaf: Any) -> Any:
+            if isinstance(leaf, Viewed):
+                return leaf.views.view([results[index.number] for index in leaf.indices])
+            return results[leaf.number] if isinstance(leaf, Output) else leaf
+
+        return unflatten(self.structure, [found(leaf) for leaf in self.leaves])
+
+    @property
+    def has_views(self) -> bool:
+        """Whether a leaf is a view of which the indices are results."""
+        return any(isinstance(leaf, Viewed) for leaf in self.leaves)
 
 
 def is_numeric(leaf: Any) -> bool:
@@ -81,6 +97,12 @@ def is_same_tree(a: Any, b: Any) -> bool:
     """Whether two values are the same, whatever the arguments are."""
     (old, structure), (new, other) = flatten(a), flatten(b)
     return structure == other and all(map(is_same, old, new))
+
+
+def _row(column: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
+    """A leaf of each branch that has a value, and ABSENT of the others."""
+    remaining = iter(column)
+    return tuple(ABSENT if value is ABSENT else next(remaining) for value in values)
 
 
 class Merging:
@@ -128,6 +150,10 @@ class Merging:
                 if not _lives_inside(column[0], values):
                     merged.append(array_of(column[0]))
                     continue
+            viewed = self._merge_views(column, values)
+            if viewed is not None:
+                merged.append(viewed)
+                continue
             if not all(map(is_numeric, column)):
                 kinds: list[type] = [type(leaf) for leaf in column]
                 if all(callable(leaf) and hasattr(leaf, "__name__") for leaf in column):
@@ -140,9 +166,7 @@ class Merging:
                 raise Unlike(
                     f"it is {described(column[0])} in one, {described(column[-1])} in another"
                 )
-            remaining = iter(column)
-            row = tuple(ABSENT if value is ABSENT else next(remaining) for value in values)
-            merged.append(self._output(row))
+            merged.append(self._output(_row(column, values)))
         return Merged(structure, merged)
 
     def _output(self, row: tuple[Any, ...]) -> Output:
@@ -153,6 +177,18 @@ class Merging:
                     return Output(number)
         self.outputs.append(row)
         return Output(len(self.outputs) - 1)
+
+    def _merge_views(self, column: Sequence[Any], values: Sequence[Any]) -> Viewed | None:
+        """Views that are alike but for their indices, as one at an index that is one of these."""
+        found = [views for views in map(Indexed.of, column) if views is not None]
+        views = next((one for one in found if not one.is_known), None)
+        if views is None or views.owner.builder not in builders_in_force():
+            return None
+        indices = [one for one in map(views.indices, column) if one is not None]
+        if len(indices) < len(column):
+            return None
+        rows = [_row(places, values) for places in zip(*indices, strict=True)]
+        return Viewed(views, tuple(map(self._output, rows)))
 
     def merge_flags(self, test: Tracer, flags: tuple[Any, ...]) -> Any:
         """The truth value that is one of two, depending on the branch: a leaf, or an Output."""

@@ -55,7 +55,7 @@ def related(
     for key, leaf in leaves.items():
         if not is_array(leaf):
             continue
-        base, relation = base_of(leaf)
+        base, relation = base_of(leaf, builder)
         for array, reached, where in _reached(base, relation, builder):
             if _is_from_before(array, builder):
                 others[id(array)] = array
@@ -69,13 +69,14 @@ def related(
     return found, others
 
 
-def base_of(leaf: Any) -> tuple[Any, Relation]:
-    """The array that has the elements of a leaf, and what the leaf is to it."""
+def base_of(leaf: Any, block: Builder | None = None) -> tuple[Any, Relation]:
+    """The array that has the elements of a leaf, and what the leaf is to it: not known after the
+    block if it is a view at an index that the block has computed."""
     array = array_of(leaf)
     if not isinstance(array, View):
         return array, Of(())
-    is_known = not array.refused and not any(step.reads for step in array.steps)
-    return array.owner, Of(array.steps) if is_known else None
+    is_lasting = not any(step.reads and step.builder is block for step in array.steps)
+    return array.owner, Of(array.steps) if is_lasting and not array.refused else None
 
 
 def tell(array: Any, other: Any, relation: Relation, test: Test, name: str) -> None:

@@ -210,16 +210,16 @@ class Recording:
                 elif type(contents) is list:
                     yield from cast("list[Any]", contents)
 
-    def sole_values(self, *kinds: type[Any]) -> dict[int, Any]:
-        """The objects of some classes that are known by one variable and nothing else."""
-        found: dict[int, Any] = {}
+    def sole_values(self, *kinds: type[Any]) -> set[int]:
+        """The variables with objects of some classes that nothing else knows."""
+        found: set[int] = set()
         for key, slot in self.slots.items():
             if isinstance(slot, Variable) and type(self.before[key]) in kinds:
                 # The variable, each recording and watch, the argument.
                 known = sum(value is slot.cell.cell_contents for value in _held())
                 is_alone = twins.is_alone(self.before[key])
                 if sys.getrefcount(slot.cell.cell_contents) == known + 2 and is_alone:
-                    found[key] = self.before[key]
+                    found.add(key)
         return found
 
     def sole_entries(self) -> list[Entry]:

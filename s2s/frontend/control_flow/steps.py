@@ -35,7 +35,7 @@ from s2s.frontend.control_flow.state import (
 )
 from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import ShapedArray, Var
-from s2s.numpy.array import TracedArray, is_changeable
+from s2s.numpy.array import TracedArray, View, is_changeable
 from s2s.trace import Builder, Tracer, appending_to, builder_in_force, tracer_of
 from s2s.tree import flatten
 
@@ -100,9 +100,7 @@ class Steps:
         """Trace the step until what it carries is known, and of one type. Raises Unlike."""
         while True:
             try:
-                step = self._trace()
-                self._settle(step)
-                self._require_unchanged(step)
+                return self._require_unchanged(self._settle(self._trace()))
             except Changed:
                 continue
             except NameError as error:
@@ -115,18 +113,17 @@ class Steps:
                 self.carry_more(unmet)
                 continue
             except Grows as grows:
-                known = [*self.sole.values(), *[entry.read() for entry in self.entries]]
+                known = [self.recording.before[key] for key in self.sole]
+                known += [entry.read() for entry in self.entries]
                 owner = next((found for found in known if id(found) == grows.owner_id), None)
                 del known
                 if owner is None:
                     raise
                 self._begin_to_grow(owner)
-                continue
-            return step
 
-    def _require_unchanged(self, step: Step) -> None:
-        """Raise Unlike if an object that is appended to a list is changed in place by other steps:
-        as one that there was before the step, or as what a variable is at its end."""
+    def _require_unchanged(self, step: Step) -> Step:
+        """The step. Raises Unlike if an object that is appended to a list is changed in place by
+        other steps: as one that there was before the step, or as what a variable is at its end."""
         changed = step.changed
         again = [
             step.after[key]
@@ -141,6 +138,7 @@ class Steps:
                         "a list grows in it by an object that it changes in place, so all of its "
                         "items are one object: append a copy"
                     )
+        return step
 
     def _builder(self) -> Builder:
         builder = Builder(self.source)
@@ -155,6 +153,7 @@ class Steps:
         start: dict[int, Any] = {}
         for key, carried in self.carried.items():
             name = self.recording.slots[key].name
+            name = f"{name}_index" if carried.views else name
             found: list[Tracer] = []
             for leaf, a in carried.numbers:
                 own = leaf.variable.name if isinstance(leaf, Tracer) else None
@@ -247,8 +246,8 @@ class Steps:
                 return tracer_of(builder, var), source.start
         return None
 
-    def _settle(self, step: Step) -> None:
-        """Raises Changed if the step must be traced again."""
+    def _settle(self, step: Step) -> Step:
+        """The step, unless it must be traced again: raises Changed."""
         before = self.recording.before
         known = {*self.carried, *self.fresh, *self.growing, *map(id, self.growing.values())}
         new = [
@@ -261,15 +260,18 @@ class Steps:
         for key in new:
             if not self._grow(key, step):
                 self._carry(key)
+                self.carried[key].find_views(step.after[key])
         if new:
             raise Changed
         changed = False
         for key, carried in list(self.carried.items()):
-            changed = self._settle_one(key, carried, step) or changed
+            if key in self.carried:
+                changed = self._settle_one(key, carried, step) or changed
         if changed:
             raise Changed
         if self.aliases.settle(step):
             raise Changed
+        return step
 
     def _is_unchanged(self, key: int, step: Step) -> bool:
         slot = self.recording.slots[key]
@@ -295,7 +297,7 @@ class Steps:
 
     def _begin_to_grow(self, owner: Any) -> None:
         """Let a list be one that grows. Raises Unlike if it is known by several names."""
-        holders = [k for k, found in self.sole.items() if found is owner]
+        holders = [key for key in self.sole if self.recording.before[key] is owner]
         for entry in self.entries:
             if entry.read() is owner:
                 holders.append(id(entry))
@@ -358,6 +360,17 @@ class Steps:
             )
         changed = False
         for i, (old, a, new) in enumerate(zip(carried.leaves, carried.avals, leaves, strict=True)):
+            if i in carried.views:
+                if carried.views[i].indices(new) is None:
+                    del carried.views[i]
+                    carried.no_views.add(i)
+                    carried.avals[i] = leaf_aval(old)
+                    changed = True
+                continue
+            if carried.find_view(i, old, new):
+                self.aliases.forget(key)
+                changed = True
+                continue
             if a is None:
                 if is_same(old, new):
                     continue
@@ -401,10 +414,6 @@ class Steps:
             start += size
         return []
 
-    def _ends(self, carried: Carried, value: Any) -> list[Any]:
-        leaves = carried.flatten(value)[0]
-        return [v for v, a in zip(leaves, carried.avals, strict=True) if a is not None]
-
     def _length(self) -> Any:
         return None if self.items is None else self.items.length
 
@@ -431,5 +440,11 @@ def _read(step: Step) -> set[Any]:
     if step.outcome is not None:
         ends += [step.outcome.value, *step.outcome.jumps.values()]
     leaves = [leaf for value in ends for leaf in flatten(value)[0]]
-    found.update(leaf.variable for leaf in leaves if isinstance(leaf, Tracer))
+    for leaf in leaves:
+        if isinstance(leaf, View):
+            found.add(leaf.owner.variable)
+            indices = [index for part in leaf.steps for index in part.indices]
+            found.update(index for index in indices if isinstance(index, Var))
+        elif isinstance(leaf, Tracer):
+            found.add(leaf.variable)
     return found

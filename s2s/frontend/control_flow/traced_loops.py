@@ -90,7 +90,7 @@ class Loop(Steps):
         left = step.outcome.assigned if step.outcome is not None else NO_VALUES
         step.after.update({key: value for key, (_, value) in left.items()})
         fresh = {
-            key: Carried.of(step.after[key])
+            key: Carried.of_end(step.after[key], step.builder)
             for key in [*self.fresh, *(left.keys() - self.fresh)]
             if self._has(key, step) and not _is_of_its_step(step.after[key], step)
         }
@@ -101,7 +101,7 @@ class Loop(Steps):
             self.recording.slots[id(returned)] = returned
             self.recording.before[id(returned)] = MISSING
             step.after[id(returned)] = step.outcome.value
-            fresh[id(returned)] = Carried.of(step.outcome.value)
+            fresh[id(returned)] = Carried.of_end(step.outcome.value, step.builder)
         for carried in fresh.values():
             if None in carried.avals:
                 carried.leaves = [
@@ -119,7 +119,7 @@ class Loop(Steps):
                 as_result(v, a)
                 for key, carried in self.carried.items()
                 for v, a in zip(
-                    self._ends(carried, step.after.get(key, step.start[key])),
+                    carried.numbers_in(step.after.get(key, step.start[key])),
                     [a for _, a in carried.numbers],
                     strict=True,
                 )
@@ -128,7 +128,7 @@ class Loop(Steps):
                 as_result(v, a)
                 for key, carried in fresh.items()
                 for v, a in zip(
-                    self._ends(carried, step.after[key]),
+                    carried.numbers_in(step.after[key]),
                     [a for _, a in carried.numbers],
                     strict=True,
                 )
@@ -150,7 +150,7 @@ class Loop(Steps):
                         next(given)
                     unusable(slot, "has a value in the steps of a loop only", self.source, _BEFORE)
                     continue
-                ends = self._ends(carried, step.after.get(key, step.start.get(key)))
+                ends = carried.numbers_in(step.after.get(key, step.start.get(key)))
                 found = [like(next(given), end) for end in ends]
                 made = carried.filled(found)
                 if not self.aliases.is_array(key):
@@ -167,7 +167,7 @@ class Loop(Steps):
                         instead = "Give it a value of the later type before the loop"
                     unusable(slot, f"{reason}, which may make no step", self.source, instead)
                     continue
-                if len(found) == 1 and not self.aliases.is_array(key):
+                if len(found) == 1 and not carried.views and not self.aliases.is_array(key):
                     named(found[0], slot.name)
                 for original in (step.after.get(key), self.recording.before[key]):
                     copies.add(made, original)

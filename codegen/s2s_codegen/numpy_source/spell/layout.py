@@ -107,8 +107,10 @@ def _index_items(old: Shape, new: Shape) -> list[str] | None:
 
 @spell.register
 def spell_copy(primitive: Copy, eqn: JaxprEqn, scope: Scope) -> Expression:
-    x = scope.whole(eqn.invars[0])
-    return method(x, "copy") if eqn.invars[0].aval.shape else x
+    x, rank = scope.whole(eqn.invars[0]), eqn.invars[0].aval.ndim
+    if not rank:
+        return x
+    return method(x, "copy") if primitive.in_order or rank == 1 else call("np.copy", x)
 
 
 @spell.register

@@ -42,10 +42,10 @@ def view_of_a_view_value_and_grad(x):
     # views.py:26: y[2] = 3.0
     y_bar[2] = 0.0
     # views.py:25: inner[0] += y[0]
-    x_bar = y_bar.copy()
+    x_bar = y_bar
     x_bar[0] += y_bar[-1]
 
     return value, x_bar
 
 
-# s2s digest: 02c4385671c415cd
+# s2s digest: 1512bac66d119838
