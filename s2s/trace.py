@@ -82,6 +82,7 @@ class Builder:
         "_producers",
         "_scanned",
         "array_names",
+        "axes",
         "constvars",
         "consts",
         "copies",
@@ -109,6 +110,8 @@ class Builder:
         self.copies: dict[int, tuple[Array, Array]] = {}
         self.ranges: dict[Var, Callable[[], tuple[Sequence[Size], Sequence[Size]]]] = {}
         """What integers that are inputs are at least, and what they are at most."""
+        self.axes: dict[str, Size] = {}
+        """For ends of slices that are clipped, by their text, the size of the axis."""
         self.sizes: dict[Hashable, tuple[Size, Var]] = {}
         """Integers of the trace as sizes, with the results of the equations that bind these."""
         self._captured: dict[int, tuple[Any, Any, Var]] = {}

@@ -23,6 +23,8 @@ from s2s.ir.dims import (
     fresh_dimension,
     known_at_least,
     require_at_least,
+    require_same,
+    same_size,
 )
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, Literal, Var
@@ -114,14 +116,18 @@ def _bound(
     builder: Builder, var: Var, at_least: Sequence[Size] = (), at_most: Sequence[Size] = ()
 ) -> Size:
     """The dimension that an equation of the builder binds to the value of a variable."""
-    size = _known(builder, var)
+    eqn = builder.producer(tracer_of(builder, var))
+    # The same read of an array is the same size.
+    atoms = [] if eqn is None else [a.key() if isinstance(a, Literal) else a for a in eqn.invars]
+    same = var if eqn is None or eqn.primitive.has_effect else (eqn.primitive, *atoms)
+    size = _known(builder, same)
     if size is None:
         if var in builder.ranges:
             at_least, at_most = builder.ranges[var]()
         size = fresh_dimension("size", at_least, at_most, True)
         with appending_to(builder):
             (value,) = bind(BindDimension(size, True), tracer_of(builder, var))
-        builder.sizes[var] = size, value.variable
+        builder.sizes[same] = size, value.variable
     return size
 
 
@@ -149,6 +155,9 @@ def clipped(place: Size, low: Size, high: Size, axis: Size, name: str) -> Size:
         size = _known(builder, key)
         if size is not None:
             return size
+        other = builder.axes.get(str(place), axis)
+        if not same_size(other, axis):
+            require_same(other, axis)  # `x[lo:hi]` and `y[lo:hi]` are rather of one size.
     value = dim_as_value(place)
     if not is_below:
         value = lax.min(value, dim_as_value(high))
@@ -164,6 +173,7 @@ def clipped(place: Size, low: Size, high: Size, axis: Size, name: str) -> Size:
     builder = builder_in_force()
     assert builder is not None
     builder.sizes[key] = size, bound.variable
+    builder.axes.setdefault(str(place), axis)
     return size
 
 
