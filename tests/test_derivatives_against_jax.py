@@ -64,6 +64,7 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "update_slice": lambda p, x, u: x.at[_index(p)].set(u),
     "update_slice_add": lambda p, x, u: x.at[_index(p)].add(u),
     "dynamic_update_slice": lambda p, x, u, *starts: jax.lax.dynamic_update_slice(x, u, starts),
+    "nonzero": lambda p, mask: [jnp.sum(mask), *jnp.nonzero(mask)],
     "rows_of_steps": lambda p, count, x: x,
     "sort": lambda p, x: jnp.sort(x, axis=p.dimension),
     "partition": lambda p, x: _in_order(np.partition, x, p.kth, p.dimension),

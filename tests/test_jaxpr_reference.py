@@ -15,6 +15,7 @@ import pytest
 from s2s.ir.assumptions import Assumptions, assuming
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray
 from s2s.language import all_primitives, parse_jaxpr
+from s2s.passes.bound_dimensions import counts_of
 from s2s.primitive import jaxpr_with_sizes
 from s2s.trace import evaluate
 from scripts import jaxpr_reference
@@ -47,6 +48,7 @@ def test_examples_compute_what_their_types_say(text: str) -> None:
     if jaxpr.constvars or "custom_lin" in text:
         pytest.skip("has constants, or is there only to be transposed")
     sizes = {"n": 3, "m": 4, "k": 5}
+    sizes |= {name: 3 for name in counts_of(jaxpr.eqns)}  # of as many ones
     with assuming(Assumptions()):
         closed = jaxpr_with_sizes(ClosedJaxpr(jaxpr), sizes)
     with np.errstate(all="ignore"):

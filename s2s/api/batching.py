@@ -35,6 +35,7 @@ class Vmap(Transformed):
     def trace(self, arguments: Arguments) -> Traced:
         # These import much, which a function that is compiled already does without.
         from s2s.api.tracing import trace
+        from s2s.control.masked import masked
         from s2s.passes.vmap import vmap as vmap_pass
 
         axes = self.axes_of_parameters(arguments)
@@ -81,7 +82,7 @@ class Vmap(Transformed):
             *self._left_axes(traced, flat_axes),
         ]
         try:
-            closed, _ = vmap_pass(traced.closed, size, flat_axes, out_axes)
+            closed, _ = vmap_pass(masked(traced.closed), size, flat_axes, out_axes)
         except ValueError as error:
             raise UserError(f"vmap of `{function_name(self.fun)}`: {error}.") from None
         return dataclasses.replace(

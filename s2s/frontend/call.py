@@ -48,7 +48,6 @@ from s2s.ir.dims import Dim
 from s2s.ir.dtypes import COMPLEX, PYTHON_SCALARS, SHORT_NAMES, DType
 from s2s.ir.jaxpr import Source, Var
 from s2s.numpy import writing
-from s2s.numpy.selection import Selected, needs_count
 from s2s.primitive import Value
 from s2s.trace import Tracer, builder_in_force, make
 from s2s.tree import TreeDef, flatten, leaf_paths
@@ -254,8 +253,6 @@ def _dtype(array: Any) -> DType:
 
 
 def _no_result(leaf: Any, path: Sequence[Any]) -> str:
-    if isinstance(leaf, Selected):
-        return needs_count("the type of the result")
     where = "".join(f"[{key!r}]" for key in path)
     kind = f"array of {_dtype(leaf)}" if isinstance(leaf, np.ndarray) else type(leaf).__name__
     return (

@@ -47,7 +47,6 @@ from s2s.frontend.users_functions import converted, is_users_function, users_met
 from s2s.ir.dims import Dim
 from s2s.ir.jaxpr import Var
 from s2s.numpy.registry import COUNTERPARTS, CREATION, mistake
-from s2s.numpy.selection import Selected, applied
 from s2s.numpy.writing import WRITING
 from s2s.trace import Tracer, builder_in_force, tracer_of
 
@@ -93,7 +92,7 @@ def is_traced_inside(value: Any) -> bool:
     """Whether a value is traced or a named size, or a container with one in it."""
     if value.__class__ in _SIMPLE:
         return False
-    if isinstance(value, (Tracer, Dim, Items, Selected, Growing, StackedList, Text)):
+    if isinstance(value, (Tracer, Dim, Items, Growing, StackedList, Text)):
         return True
     if isinstance(value, (list, tuple, set, frozenset)):
         return any(map(is_traced_inside, cast("Iterable[Any]", value)))
@@ -264,8 +263,6 @@ def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
     counterpart = _counterpart(function, is_traced)
     if counterpart is not None:
         if function in COUNTERPARTS:
-            if any(isinstance(arg, Selected) for arg in (*args, kwargs.get("out"))):
-                return applied(function, args, dict(kwargs))
             if args and isinstance(args[0], StackedList) and function in STACKED:
                 return STACKED[function](args[0], *args[1:], **kwargs)
             args, kwargs = [*map(with_arrays, args)], {k: with_arrays(v) for k, v in kwargs.items()}

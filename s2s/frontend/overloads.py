@@ -21,7 +21,6 @@ from s2s.ir.jaxpr import ShapedArray
 from s2s.numpy.indexing import getitem
 from s2s.numpy.joining import stacked
 from s2s.numpy.registry import mistake
-from s2s.numpy.selection import selected
 from s2s.primitives.core import convert_element_type
 from s2s.trace import Tracer, builder_in_force
 
@@ -126,8 +125,7 @@ def _is_array(value: object) -> bool:
 def item(container: Any, index: Any) -> Any:
     """`container[index]`."""
     if _is_array(container) and is_traced_inside(index):
-        elements = selected(container, index)
-        return getitem(container, index) if elements is None else elements
+        return getitem(container, index)
     if isinstance(index, Tracer) and index.aval.shape == ():
         if isinstance(container, (list, tuple)):
             return _chosen_item(cast("Sequence[Any]", container), index)

@@ -34,6 +34,7 @@ from s2s.numpy import (
     logical as logical,
     memory_order as memory_order,
     norms as norms,
+    places as places,
     refused as refused,
     rounding as rounding,
     sorting as sorting,
@@ -49,4 +50,3 @@ from s2s.numpy.registry import (
     REFUSED as REFUSED,
     mistake as mistake,
 )
-from s2s.numpy.selection import Selected as Selected

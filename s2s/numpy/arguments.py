@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from s2s.ir.dims import Dim, Shape, Size
+from s2s.ir.dims import Dim, Shape, Size, bound_names
 from s2s.numpy.registry import mistake
 from s2s.trace import Tracer, known_value
 
 
 def shape_text(shape: Shape) -> str:
-    """A shape as Python writes it: `(3,)`, `(n, 4)`."""
-    return f"({shape[0]},)" if len(shape) == 1 else f"({', '.join(map(str, shape))})"
+    """A shape as Python writes it: `(3,)`, `(n, 4)`, with `?` for what only values tell."""
+    sizes = ["?" if bound_names(size) else str(size) for size in shape]
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+
+def about_counts(shapes: Iterable[Shape]) -> str:
+    """What is to be said of shapes that do not fit if sizes among them depend on values."""
+    if not any(bound_names(size) for shape in shapes for size in shape):
+        return ""
+    return (
+        ". How many elements a mask selects, and how many steps a loop takes, depends on values: "
+        "what two masks select goes together only if they are computed alike; give the mask a "
+        "name, m = x > 0, and use it for both"
+    )
 
 
 def static(value: Any, what: str) -> Any:

@@ -192,11 +192,6 @@ class TracedArray(Operators):
         raise mistake("`in` asks for the values of an array; use np.any(array == item)")
 
     def __getitem__(self, index: Any) -> Value:
-        from s2s.numpy.selection import selected
-
-        elements = selected(self, index)
-        if elements is not None:
-            return elements
         result = indexing.getitem(self, index)
         return view(result, self) if indexing.is_view(index, result) else result
 

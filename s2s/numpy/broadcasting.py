@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from s2s.ir.dims import Shape, Size, require_same, same_shape, same_size
-from s2s.numpy.arguments import as_shape, shape_text
+from s2s.numpy.arguments import about_counts, as_shape, shape_text
 from s2s.numpy.promotion import array_operand, shape_of
 from s2s.numpy.registry import counterpart, mistake
 from s2s.primitive import Value
@@ -37,6 +37,7 @@ def common_shape(function: str, shapes: Sequence[Shape]) -> Shape:
                 listed = " and ".join(map(shape_text, shapes))
                 raise mistake(
                     f"{function}: operands could not be broadcast together with shapes {listed}"
+                    f"{about_counts(shapes)}"
                 )
         result.append(size)
     return tuple(result)

@@ -1,4 +1,4 @@
-"""Indexing by anything that NumPy allows: basic, by arrays of integers, and by masks known now."""
+"""Indexing by anything that NumPy allows: basic, by arrays of integers, and by masks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.numpy.arguments import as_axis, shape_text
 from s2s.numpy.broadcasting import another, common_shape, stretched
 from s2s.numpy.creation import counted
+from s2s.numpy.masks import places, require_fitting
 from s2s.numpy.promotion import array_operand, aval_of_operand, operand, shape_of
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import at_least_vector, moveaxis, ravel, with_axes
@@ -20,12 +21,7 @@ from s2s.numpy.slicing import Span, place_of_integer, span_of_slice, take_spans
 from s2s.numpy.traced_sizes import is_within, traced_size
 from s2s.primitive import Primitive, Value
 from s2s.primitives import functions as lax
-from s2s.trace import Tracer, bind, builder_in_force, known_value
-
-_MASK = (
-    "selecting elements by a mask gives as many elements as the mask is true for, which depends on "
-    "values; use np.where(mask, x, 0) or multiply by the mask"
-)
+from s2s.trace import Tracer, bind, builder_in_force
 
 
 @dataclass
@@ -177,7 +173,7 @@ def _by_arrays(value: Value, index: Index) -> Value:
 
 
 def _parse(shape: Sequence[Size], items: tuple[Any, ...]) -> Index:
-    items = _with_masks_as_indices(items)
+    items = _with_masks_as_indices(shape, items)
     consumed = sum(item is not None and item is not Ellipsis for item in items)
     if consumed > len(shape):
         raise mistake(
@@ -244,28 +240,42 @@ def _checked(item: Value, size: Size, axis: int) -> Value:
     return item
 
 
-def _with_masks_as_indices(items: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Masks whose values are known as the indices of their true elements."""
+def _with_masks_as_indices(shape: Sequence[Size], items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Masks as the indices of their true elements."""
     result: list[Any] = []
-    for item in items:
+    for position, item in enumerate(items):
         mask = _mask(item)
         if mask is None:
             result.append(item)
-        else:
-            result.extend(mask.nonzero())
+            continue
+        if not shape_of(mask):
+            raise mistake(
+                "a single truth value that depends on the arguments cannot be an index; use an if"
+            )
+        covered = sum(map(_covered, items))
+        before = sum(map(_covered, items[:position]))
+        if any(other is Ellipsis for other in items[:position]):
+            before += len(shape) - covered
+        require_fitting(shape_of(mask), tuple(shape), before)
+        result.extend(places(mask))
     return tuple(result)
 
 
+def _covered(item: Any) -> int:
+    """How many axes of the array an item of an index stands for."""
+    if item is None or item is Ellipsis:
+        return 0
+    mask = _mask(item)
+    return 1 if mask is None else len(shape_of(mask))
+
+
 def _mask(item: Value) -> Value | None:
-    """The mask that an index is, with its values; None if it is something else."""
+    """The mask that an index is; None if it is something else."""
     if isinstance(item, (list, tuple)):
         return np.asarray(cast(Value, item)) if _all_boolean(item) else None
     if not _is_array(item) or aval_of_operand(item).dtype.kind != "b":
         return None
-    known = known_value(item)
-    if known is None:
-        raise mistake(_MASK)
-    return known
+    return item
 
 
 def _all_boolean(items: Value) -> bool:

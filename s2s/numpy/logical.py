@@ -11,6 +11,7 @@ from s2s.ir.dtypes import BOOL
 from s2s.numpy.arithmetic import absolute, add, multiply, subtract
 from s2s.numpy.broadcasting import common_shape, stretched
 from s2s.numpy.elementary import isfinite
+from s2s.numpy.places import nonzero
 from s2s.numpy.promotion import (
     array_operand,
     aval_of_operand,
@@ -69,13 +70,12 @@ def logical_not(x: Any) -> Value:
 
 
 @counterpart(np.where)
-def where(condition: Any, x: Any = None, y: Any = None) -> Value:
-    """`x` where the condition holds and `y` elsewhere."""
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """`x` where the condition holds and `y` elsewhere; without these, the places where it holds."""
+    if x is None and y is None:
+        return nonzero(condition)
     if x is None or y is None:
-        raise mistake(
-            "np.where with one argument gives as many indices as the condition holds for, which "
-            "depends on values; use np.where(condition, x, y), or multiply by the condition"
-        )
+        raise mistake("np.where takes a condition alone, or a condition and two values")
     which = _as_boolean(condition, "np.where")
     chosen, other = operand(x, "np.where"), operand(y, "np.where")
     if aval_of_operand(chosen).weak_type and aval_of_operand(other).weak_type:

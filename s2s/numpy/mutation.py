@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from s2s.ir.dims import Shape, require_same, same_shape, same_size
-from s2s.numpy import indexing
-from s2s.numpy.arguments import shape_text
+from s2s.numpy import indexing, masks
+from s2s.numpy.arguments import about_counts, shape_text
 from s2s.numpy.broadcasting import stretched
 from s2s.numpy.promotion import aval_of_operand, convert, operand, shape_of
 from s2s.numpy.registry import mistake
@@ -102,15 +102,6 @@ require_traced: list[Callable[[Any], None]] = [_refuse]
 replaces the one entry."""
 
 
-def _no_mask(array: Any, index: Any, value: Any) -> bool:
-    return False
-
-
-masked_assignment: list[Callable[[Any, Any, Any], bool]] = [_no_mask]
-"""Assigns to the elements that a mask of traced values in an index selects, if it has one; the
-module of these replaces the one entry."""
-
-
 # -- assignment to elements -----------------------------------------------------------------------
 
 
@@ -118,7 +109,7 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
     """`array[index] = value`."""
     if not array.is_changeable:
         raise mistake("a number cannot be assigned to in place; give the variable a new value")
-    if masked_assignment[0](array, index, value):
+    if _choose(array, index, value):
         return
     part = indexing.getitem(array, index)
     steps = steps_between(array, part)
@@ -127,6 +118,30 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
     if isinstance(value, Tracer) and cast("TracedArray", value).is_part(base, steps):
         return  # x[i] += y has changed x already
     base.assign(written(base, steps, fitted(value, shape_of(part), array)))
+
+
+def _choose(array: TracedArray, index: Any, value: Any) -> bool:
+    """`x[mask] = v` as a choice between old elements and new ones, if the new ones do not depend on
+    how many the mask selects; whether this is so."""
+    found = masks.beside_slices(index)
+    if found is None:
+        return False
+    basic, mask = found
+    whole = all(item is Ellipsis for item in basic)
+    part = array if whole else indexing.getitem(array, basic)
+    shape, covered = shape_of(part), shape_of(mask)
+    axis = masks.first_axis(index, covered, shape)
+    new = masks.beside(operand(value, "an assignment"), covered, len(shape) - axis - len(covered))
+    if new is None:
+        return False
+    masks.require_fitting(covered, shape, axis)
+    wide = lax.broadcast_in_dim(mask, shape, tuple(range(axis, axis + len(covered))))
+    chosen = lax.select_n(wide, part, fitted(new, shape, array))
+    if whole:
+        array.assign(chosen)
+    else:
+        set_item(array, basic, chosen)
+    return True
 
 
 def fitted(value: Any, shape: Shape, array: TracedArray) -> Value:
@@ -140,7 +155,7 @@ def fitted(value: Any, shape: Shape, array: TracedArray) -> Value:
     if len(own) > len(shape) or not all(same_size(n, 1) or require_same(n, m) for n, m in pairs):
         raise mistake(
             f"an array of shape {shape_text(shape_of(given))} cannot be assigned to elements of "
-            f"shape {shape_text(shape)}"
+            f"shape {shape_text(shape)}{about_counts([shape_of(given), shape])}"
         )
     dtype = array.variable.aval.dtype
     if aval_of_operand(given).dtype.kind == "c" and dtype.kind != "c":

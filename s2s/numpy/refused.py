@@ -9,11 +9,6 @@ from s2s.numpy.registry import refuse
 refuse(
     "how many elements the result has depends on values, and the types of all results must follow "
     "from those of the arguments; use np.where(condition, x, y), or multiply by the condition",
-    np.nonzero,
-    np.flatnonzero,
-    np.argwhere,
-    np.extract,
-    np.compress,
     np.unique,
     np.unique_values,
     np.unique_counts,

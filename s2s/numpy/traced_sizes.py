@@ -10,7 +10,7 @@ Such a size mentions dimensions that equations bind. What is known of their valu
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Hashable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -19,6 +19,7 @@ from s2s.ir.bounds import lower_limits
 from s2s.ir.dims import (
     Dim,
     Size,
+    bound_names,
     bound_on_one_name,
     fresh_dimension,
     known_at_least,
@@ -29,6 +30,7 @@ from s2s.ir.dims import (
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, Literal, Var
 from s2s.numpy.registry import mistake
+from s2s.primitive import Value
 from s2s.primitives import functions as lax
 from s2s.primitives.arithmetic import Add, FloorDivide, Max, Min, Mul, Neg, Sub
 from s2s.primitives.core import ConvertElementType
@@ -150,11 +152,17 @@ def clipped(place: Size, low: Size, high: Size, axis: Size, name: str) -> Size:
     is_below = _is_at_least(high, place)
     if from_front and is_above and is_below:
         return place
+    if from_front and not (bound_names(place) and bound_names(place - axis)):
+        # So many from the front, or from the end.
+        if is_below:
+            return low + _positive_part(place - low, high - low)
+        if is_above:
+            return high - _positive_part(high - place, high - low)
     key = (str(place), str(low), str(high), str(axis))
+    size = _found(key)
+    if size is not None:
+        return size
     for builder in builders_in_force():
-        size = _known(builder, key)
-        if size is not None:
-            return size
         other = builder.axes.get(str(place), axis)
         if not same_size(other, axis):
             require_same(other, axis)  # `x[lo:hi]` and `y[lo:hi]` are rather of one size.
@@ -168,12 +176,36 @@ def clipped(place: Size, low: Size, high: Size, axis: Size, name: str) -> Size:
         value = lax.select_n(lax.lt(dim_as_value(place), 0), value, from_end)
     at_least = [low, *([place] if is_below and from_front else [])]
     at_most = [high, *([place] if is_above else [])]
-    size = fresh_dimension("size", at_least, at_most, True)
-    (bound,) = bind(BindDimension(size, True), named(value, name))
+    size = _new(key, fresh_dimension("size", at_least, at_most, True), named(value, name))
+    builder = builder_in_force()
+    assert builder is not None
+    builder.axes.setdefault(str(place), axis)
+    return size
+
+
+def _positive_part(size: Size, at_most: Size) -> Size:
+    """`max(size, 0)`: how many elements of an axis are left of which ends are cut off. Slices that
+    leave as many are of one size."""
+    key = ("positive", str(size))
+    found = _found(key)
+    if found is not None:
+        return found
+    part = fresh_dimension("size", [0, size], [at_most], True)
+    return _new(key, part, lax.max(dim_as_value(size), 0))
+
+
+def _found(key: Hashable) -> Size | None:
+    """The size that has been bound under a key."""
+    sizes = (_known(builder, key) for builder in builders_in_force())
+    return next((size for size in sizes if size is not None), None)
+
+
+def _new(key: Hashable, size: Dim, value: Value) -> Dim:
+    """A size bound to a value, under a key."""
+    (bound,) = bind(BindDimension(size, True), value)
     builder = builder_in_force()
     assert builder is not None
     builder.sizes[key] = size, bound.variable
-    builder.axes.setdefault(str(place), axis)
     return size
 
 

@@ -69,9 +69,13 @@ def names_in(eqn: JaxprEqn) -> set[str]:
     """The dimensions in the parameters and the types of the results of an equation, but for those
     that equations in it bind."""
     found = {name for var in eqn.outvars for size in var.aval.shape for name in names_of(size)}
-    for value in eqn.primitive.parameters().values():
-        found.update(_names_in_value(value))
-    return found
+    return found | names_of_parameters(eqn)
+
+
+def names_of_parameters(eqn: JaxprEqn) -> set[str]:
+    """The dimensions in the parameters of an equation, as in `names_in`."""
+    values = eqn.primitive.parameters().values()
+    return {name for value in values for name in _names_in_value(value)}
 
 
 def _names_in_value(value: object) -> Iterable[str]:

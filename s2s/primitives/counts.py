@@ -67,27 +67,27 @@ class Ragged(Exception):
 
 @dataclass(frozen=True)
 class NonZero(Primitive):
-    """The indices of the elements that are true, in order; before them their number, which is the
-    value of the dimension `steps`."""
+    """How many elements are true, which is the value of the dimension `steps`, and the indices of
+    these in row-major order, an array for each axis."""
 
-    steps: Dim
+    steps: Size
 
     name = "nonzero"
     multiple_results = True
 
     @property
     def bound_dimension(self) -> str | None:
-        return str(self.steps)
+        return str(self.steps) if isinstance(self.steps, Dim) else None
 
     def abstract(self, *avals: ShapedArray) -> list[ShapedArray]:
         (x,) = avals
-        if x.ndim != 1 or x.dtype != BOOL:
+        if not x.ndim or x.dtype != BOOL:
             raise TypeError(f"{self.name} of a value of type {x}")
-        return [ShapedArray((), INT64), ShapedArray((self.steps,), INT64)]
+        return [ShapedArray((), INT64), *[ShapedArray((self.steps,), INT64)] * x.ndim]
 
     def evaluate(self, *arrays: Any) -> list[Any]:
-        indices = np.flatnonzero(arrays[0])
-        return [np.int64(len(indices)), indices]
+        indices = np.nonzero(arrays[0])
+        return [np.int64(len(indices[0])), *indices]
 
     def jvp(self, primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
         results = bind(self, *primals)

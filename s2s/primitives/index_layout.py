@@ -45,6 +45,13 @@ class GatherDimensionNumbers:
     collapsed_slice_dims: tuple[int, ...]
     start_index_map: tuple[int, ...]
 
+    def mask_axis(self, rank: int) -> int | None:
+        """The axis of an operand of so many axes at which a mask would begin whose true elements
+        the indices are the places of; None if no mask selects in this layout."""
+        axes = self.start_index_map
+        consecutive = axes == tuple(range(axes[0], axes[0] + len(axes)))
+        return axes[0] if consecutive and self == numpy_layout(rank, axes, 1) else None
+
     def of_scatter(self) -> ScatterDimensionNumbers:
         """The numbers of the scatter that puts back what this gather takes."""
         return ScatterDimensionNumbers(
@@ -212,6 +219,12 @@ def are_distinct(indices: Sequence[Value], shape: Sequence[Size], producer: Prod
     if all(index is not None for index in known) and len(sizes) == len(known):
         places = [i % n for i, n in zip(np.broadcast_arrays(*known), sizes, strict=True)]
         return len(set(zip(*[place.ravel() for place in places], strict=True))) == places[0].size
+    makers = [producer(index) for index in indices]
+    for maker in makers:
+        # The places of the true elements of a mask, along all its axes.
+        if maker is not None and maker.primitive.name == "nonzero":
+            if makers.count(maker) == len(maker.outvars) - 1:
+                return True
     counted: set[int] = set()
     for index in indices:
         axes: Sequence[int] = range(aval(index).ndim)
@@ -221,6 +234,9 @@ def are_distinct(indices: Sequence[Value], shape: Sequence[Size], producer: Prod
         # A permutation along an axis has each number once. By name, for it is defined further on.
         for kind in (Iota, registry["argsort"], registry["nonzero"]):
             count = defined_by(index, kind, producer)
-            if count is not None:
+            if count is None:
+                continue
+            # Of the places in a matrix, it is the pairs that are different.
+            if kind is not registry["nonzero"] or aval(count[1][0]).ndim == 1:
                 counted.add(axes[getattr(count[0], "dimension", 0)])
     return len(counted) == max(aval(index).ndim for index in indices)

@@ -103,6 +103,10 @@ class Gather(Primitive):
             indices, sizes = [example_numbers(size, indices), *indices], (1, *sizes)
         return bind(Gather(new, sizes, self.mode), x, *indices), place
 
+    def mask_axis(self, rank: int) -> int | None:
+        """See `GatherDimensionNumbers.mask_axis`."""
+        return self.dimension_numbers.mask_axis(rank)
+
     def index(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         """What stands between the brackets."""
         indices = list(zip(operands[1:], avals[1:], strict=True))
@@ -231,6 +235,10 @@ class Scatter(Primitive):
     def with_numbers(self, numbers: ScatterDimensionNumbers) -> Scatter:
         """The same scatter with other dimension numbers."""
         return replace(self, dimension_numbers=numbers)
+
+    def mask_axis(self, rank: int) -> int | None:
+        """See `GatherDimensionNumbers.mask_axis`."""
+        return self.dimension_numbers.of_gather().mask_axis(rank)
 
     def index(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         """What stands between the brackets."""

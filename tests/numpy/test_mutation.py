@@ -322,7 +322,7 @@ def test_refusals() -> None:
 
     assert "shape (3,) cannot be assigned to elements of shape (4,)" in refusal(too_large)
     assert "`+=` would put elements of type float64" in refusal(real_into_integers, V)
-    assert "how many these are depends on values" in refusal(many_by_mask, V)
+    assert "How many elements a mask selects" in refusal(many_by_mask, V)
     assert "read-only" in refusal(read_only)
     assert "depends on how the array lies in memory" in refusal(perhaps_a_copy)
 

@@ -31,6 +31,8 @@ class InnerScope(Scope):
         super().__init__(outer.names, dict(outer.size_names), outer.lines)
         self.outer = outer
         self.sizes_read = outer.sizes_read
+        self.counted = outer.counted
+        self.positive_parts = dict(outer.positive_parts)
         self.callees = outer.callees
         self.undefined = outer.undefined
         self.without_axes = outer.without_axes

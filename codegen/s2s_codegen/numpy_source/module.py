@@ -17,6 +17,7 @@ from s2s.ir.jaxpr import ClosedJaxpr, Literal, ShapedArray
 from s2s.tree import TreeDef
 from s2s_codegen.numpy_source import (
     branches as _branches,
+    places as _places,
     spell as _rules,
     sums as _sums,
     while_loops as _loops,
@@ -41,12 +42,20 @@ from s2s_codegen.numpy_source.leaving import LeftInArguments, arrays_in_order, c
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.schedule import Lines
 from s2s_codegen.numpy_source.scope import Scope
-from s2s_codegen.numpy_source.statements import BLANK, Block, Comment, Line, Statement, plain_lines
+from s2s_codegen.numpy_source.statements import (
+    BLANK,
+    Block,
+    Comment,
+    Line,
+    Statement,
+    mentioned,
+    plain_lines,
+)
 from s2s_codegen.numpy_source.write import Writer, name_sizes
 
 __all__ = ["compile_jaxpr", "render"]
 
-_ = (_rules, _loops, _branches, _sums)  # imported for the rules that it registers
+_ = (_rules, _loops, _branches, _sums, _places)  # imported for the rules that it registers
 
 _MAKES_FLOATS = re.compile(r"np\.(zeros|ones|full|empty)\(|\d+\.\d+ \* ")
 """The beginning of an expression that is an array of floats, or of a named type, in any case."""
@@ -91,6 +100,7 @@ class _Function:
         body += leaving
         self.result_names = self._result_names(texts)
         returned = build(description.result, texts)
+        body = mentioned(body, self.scope.counted, returned)
         text = "\n".join(_texts(body)) + f"\n{returned}"
         entry = self._entry(text)
         text = "\n".join([text, *_texts(entry)])

@@ -82,8 +82,12 @@ class Scope:
         self.plan = Plan()
         self.size_names = sizes
         """What each named dimension is called in the generated function."""
+        self.positive_parts: dict[str, Size] = {}
+        """The sizes that are what others are where these are not negative, and else 0."""
         self.sizes_read: set[str] = set()
         """The named dimensions that its text mentions."""
+        self.counted: set[str] = set()
+        """The names of what is only set in case that a size is mentioned."""
         self.shapes: dict[Var, Shape] = {}
         """The shapes of variables that are smaller than their types say, to be broadcast."""
         self.lists: set[Var] = set()
@@ -255,6 +259,11 @@ class Scope:
             term = factor if term is None else binary("*", term, factor)
         assert term is not None
         return term
+
+    def positive_part_of(self, size: Size) -> Size | None:
+        """The size that `size` is where that is not negative, and else 0; None if it is no such
+        part."""
+        return self.positive_parts.get(str(size))
 
     def _order(self, atom: str | FloorDiv) -> int:
         """Sizes are multiplied in the order in which they stand in shapes: `n * k`."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -60,3 +61,21 @@ def words_of(statement: Statement) -> list[str]:
 
 
 BLANK = Line("")
+
+
+def mentioned(
+    statements: Sequence[Statement], names: Collection[str], returned: str
+) -> list[Statement]:
+    """Statements without those that set one of some names which nothing else mentions, not even
+    what is `returned`."""
+    words = Counter(word for s in (*statements, Line(returned)) for word in words_of(s))
+    needless = {name for name in names if words[name] == 1}
+    return _without(statements, needless) if needless else list(statements)
+
+
+def _without(statements: Sequence[Statement], names: Collection[str]) -> list[Statement]:
+    return [
+        Block(s.header, _without(s.body, names)) if isinstance(s, Block) else s
+        for s in statements
+        if not (isinstance(s, Line) and s.text.partition(" = ")[0] in names)
+    ]

@@ -10,7 +10,8 @@ from s2s.control.while_loop import While
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitives.arithmetic import Max
-from s2s.primitives.counts import BindDimension, NonZero
+from s2s.primitives.counts import BindDimension
+from s2s.primitives.creation import DimAsValue
 from s2s_codegen.numpy_source.blocks import InnerWriter, outer_expression
 from s2s_codegen.numpy_source.breaks import with_break
 from s2s_codegen.numpy_source.expression import Expression, dtype_name
@@ -40,6 +41,9 @@ def write_bound_dimension(primitive: BindDimension, eqn: JaxprEqn, writer: Write
     if made is not None and isinstance(made.primitive, Max) and is_zero(made.invars[1]):
         length = writer.scope.whole(writer.scope.plain_number(made.invars[0]))
         count = Expression(f"max({length.text}, 0)")
+        of = writer.scope.definition(made.invars[0])
+        if of is not None and isinstance(of.primitive, DimAsValue):
+            writer.scope.positive_parts[str(primitive.steps)] = of.primitive.dim
     else:
         count = outer_expression(number, None if primitive.exact else "steps", writer)
         if primitive.exact and not count.text.isalnum() and not count.text.isidentifier():
@@ -51,20 +55,6 @@ def write_bound_dimension(primitive: BindDimension, eqn: JaxprEqn, writer: Write
         for word in words_in([count.text]):
             writer.scope.names.hold(None, word)
     writer.scope.size_names[str(primitive.steps)] = count.text
-
-
-@write.register
-def write_indices(primitive: NonZero, eqn: JaxprEqn, writer: Writer) -> None:
-    """Write the indices of what is true, whose number is a size."""
-    count, indices = eqn.outvars
-    flags = outer_expression(eqn.invars[0], "is_kept", writer)
-    name = writer.introduce(indices, "kept_rows")
-    writer.line(f"{name} = np.flatnonzero({flags.text})")
-    text = f"len({name})"
-    writer.scope.names.alias(count, text)
-    for word in words_in([text]):
-        writer.scope.names.hold(None, word)
-    writer.scope.size_names[str(primitive.steps)] = text
 
 
 class _OfUnknownLength(Loop):

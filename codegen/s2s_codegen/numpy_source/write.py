@@ -23,6 +23,7 @@ from s2s_codegen.numpy_source.expression import (
     method,
 )
 from s2s_codegen.numpy_source.loop_forms import with_written_loops
+from s2s_codegen.numpy_source.masks import with_masks
 from s2s_codegen.numpy_source.memory import is_basic_view, is_owned
 from s2s_codegen.numpy_source.name import FLAGS, Names, describe, own_name, result_name
 from s2s_codegen.numpy_source.numbers import arrays_without_axes
@@ -59,7 +60,7 @@ class Writer:
         input of a body whose name a result of it takes."""
         if not self.is_inner:
             scope.without_axes = arrays_without_axes(jaxpr)
-        jaxpr = with_written_loops(jaxpr)
+        jaxpr = with_written_loops(with_masks(jaxpr))
         self.jaxpr = jaxpr
         self.scope = scope
         self.statements: list[Statement] = []

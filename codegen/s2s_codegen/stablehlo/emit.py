@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s.control.masked import masked
 from s2s.errors import UserError
 from s2s.ir.dims import Dim, FloorDiv, Shape, Size
 from s2s.ir.dtypes import DType
@@ -350,7 +351,7 @@ def emit_module(
     emitter = Emitter(module)
     parameters = _parameters(closed)
     bind_sizes(emitter, parameters, arguments or _unnamed(closed, name))
-    finished = products_apart(in_windows(closed))
+    finished = products_apart(in_windows(masked(closed)))
     visibility = "public" if entry == "main" else "private"
     module.names.add(entry)
     module.functions.append(

@@ -163,12 +163,14 @@ class _Scope:
 
     def _nonzero(self, primitive: NonZero, mask: Any, eqn: JaxprEqn) -> list[Any]:
         """The indices are in one window, as there are at most as many as the mask has elements."""
-        size = None if isinstance(mask, History) else aval(mask).shape[0]
+        shape = () if isinstance(mask, History) else aval(mask).shape
+        size = shape[0] if len(shape) == 1 else None
         if not isinstance(size, int) or size == 0:
             raise UserError(
-                "a list to which only some steps append has a length that depends on the values "
-                "of the arguments, which StableHLO takes only of a loop whose number of steps is "
-                "fixed. Append in each step, a 0.0 where there is nothing to append, or write a "
+                "a list to which only some steps append, or what a mask selects, has a length that "
+                "depends on the values of the arguments, which StableHLO takes only of a loop "
+                "whose number of steps is fixed, and of a mask with one axis. Append in each step, "
+                "a 0.0 where there is nothing to append, use np.where(mask, x, 0), or write a "
                 "NumPy module.",
                 eqn.source,
             )

@@ -48,9 +48,14 @@ ON_ARRAYS = [
 
 
 REFUSALS = {
-    "mean_of_history": "what a loop of unknown length keeps of all its steps cannot be used",
-    "until_it_is_enough": "what a loop of unknown length keeps of all its steps cannot be used",
-    "until_it_is_enough_of_four": "what a loop of unknown length keeps of all its steps cannot",
+    "places_in_a_matrix": "a list to which only some steps append, or what a mask selects",
+    **dict.fromkeys(
+        [
+            *("third_if_any", "greatest_if_any", "smallest_positive", "put_elsewhere"),
+            "between_neighbours",
+        ],
+        "whose arrays have fixed sizes",
+    ),
 }
 
 

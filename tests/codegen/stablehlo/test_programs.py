@@ -43,9 +43,12 @@ REFUSED_IN_A_BATCH = dict.fromkeys(
 """Of programs whose batches only a NumPy module can compute, what is said."""
 
 REFUSALS = {
-    **dict.fromkeys(["accepted_steps", "until_it_is_too_much"], "a list to which only some steps"),
+    **dict.fromkeys(["accepted_steps", "places_in_a_matrix"], "a list to which only some steps"),
     **dict.fromkeys(
-        ["greatest_if_any", "third_if_any", "differences_of_some", "trapezoid_of_some"],
+        [
+            *("greatest_if_any", "third_if_any", "differences_of_some", "trapezoid_of_some"),
+            *("at_places", "smallest_positive", "put_elsewhere", "between_neighbours"),
+        ],
         "whose arrays have fixed sizes",
     ),
 }

@@ -172,6 +172,12 @@ def slice_text(scope: Scope, start: Size, limit: Size, step: int, size: Size) ->
 def position_text(scope: Scope, place: Size, size: Size) -> str:
     """A place in an axis, counted from its end where that needs no name."""
     behind = size - place
+    # NumPy moves ends to where the axis ends.
+    left, cut = scope.positive_part_of(place), scope.positive_part_of(behind)
+    if left is not None and isinstance(size - left, int):
+        return f"-{size - left}"
+    if cut is not None and isinstance(size - cut, int):
+        return str(size - cut)
     if isinstance(behind, int) and behind > 0 and not isinstance(place, int):
         return f"-{behind}"
     return scope.size(place).text

@@ -65,10 +65,9 @@ def accepted_steps_value_and_grad(x0: float, h: float):
     ts_steps = np.array(ts_steps, dtype=float)
     ys_steps = np.array(ys_steps, dtype=float)
     is_kept_steps = np.array(is_kept_steps, dtype=bool)
-    kept_rows = np.flatnonzero(is_kept_steps)
-    ts = ts_steps[kept_rows]
+    ts = ts_steps[is_kept_steps]
     joined = np.concatenate([np.array([0.0]), ts])
-    ys = ys_steps[kept_rows]
+    ys = ys_steps[is_kept_steps]
     joined_1 = np.concatenate([np.array([x0]), ys])
     # lists.py:45: ys = np.array(ys)
     ys = joined_1.copy()
@@ -91,10 +90,10 @@ def accepted_steps_value_and_grad(x0: float, h: float):
     # lists.py:31: while t < 3.0 and n < 100:
     ys_bar_1 = ys_bar[1:]
     ys_steps_bar = np.zeros(ys_steps.shape)
-    ys_steps_bar[kept_rows] = ys_bar_1
+    ys_steps_bar[is_kept_steps] = ys_bar_1
     ts_bar = ts_bar[1:]
     ts_steps_bar = np.zeros(ts_steps.shape)
-    ts_steps_bar[kept_rows] = ts_bar
+    ts_steps_bar[is_kept_steps] = ts_bar
     t_bar = 0.0
     h_bar = 0.0
     y_bar = 0.0
@@ -144,4 +143,4 @@ def accepted_steps_value_and_grad(x0: float, h: float):
     return value, (x0_bar, h_bar)
 
 
-# s2s digest: f5bd3396f5afeb71
+# s2s digest: bc57d19287c0a7a8

@@ -57,19 +57,19 @@ def by_one_two_or_none_value_and_grad(x):
         out_steps[i] = np.array([out_item_1, out_item_3])
         is_kept_steps[i] = np.array([out_item, out_item_2])
         out_item_steps.append(out_item)
-    is_kept = is_kept_steps.ravel()
-    kept_rows = np.flatnonzero(is_kept)
-    out = out_steps.ravel()[kept_rows]
+    reshaped_is_kept_steps = is_kept_steps.ravel()
+    count = np.count_nonzero(reshaped_is_kept_steps)
+    out = out_steps.ravel()[reshaped_is_kept_steps]
     # lists.py:419: w = np.array(out)
     w = out.copy()
     # lists.py:420: return np.sum(w * np.arange(len(out)))
-    converted = np.arange(len(kept_rows)).astype(float)
+    converted = np.arange(count).astype(float)
     value = np.sum(w * converted)
 
     # Backward, from the return value to the arguments.
     # lists.py:410: for i, v in enumerate(x):
     added_bar = np.zeros(2 * n)
-    added_bar[kept_rows] = converted
+    added_bar[reshaped_is_kept_steps] = converted
     out_steps_bar = added_bar.reshape(-1, 2)
     x_bar = np.empty(n)
     for i in reversed(range(n)):
@@ -94,4 +94,4 @@ def by_one_two_or_none_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 2c94abde0145a801
+# s2s digest: a7c9b7fc1b142da4

@@ -29,18 +29,18 @@ def greatest_if_any_value_and_grad(x):
         above = x_row > 0.0
         outs_steps[i] = x_row if above else 0.0
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    outs = outs_steps[kept_rows]
+    count = np.count_nonzero(is_kept_steps)
+    outs = outs_steps[is_kept_steps]
     # lists.py:317: if not kept:
-    opposite = not len(kept_rows) != 0
+    opposite = not count != 0
     if opposite:
         # lists.py:318: return np.sum(x) * 0.5
         value = np.sum(x) * 0.5
     else:
         # lists.py:319: return max(kept) * kept[0] + kept[-1]
         extreme = outs[0]
-        at_least_steps = np.empty(len(kept_rows) - 1, dtype=bool)
-        for i in range(len(kept_rows) - 1):
+        at_least_steps = np.empty(count - 1, dtype=bool)
+        for i in range(count - 1):
             out = outs[i + 1]
             at_least_steps[i] = extreme >= out
             extreme = np.maximum(extreme, out)
@@ -57,8 +57,8 @@ def greatest_if_any_value_and_grad(x):
         x_bar = np.zeros(n)
         # lists.py:319: return max(kept) * kept[0] + kept[-1]
         extreme_bar = outs[0]
-        chosen_bar_steps = np.empty(len(kept_rows) - 1)
-        for i in reversed(range(len(kept_rows) - 1)):
+        chosen_bar_steps = np.empty(count - 1)
+        for i in reversed(range(count - 1)):
             scan_row = scan[i]
             chosen_bar_steps[i] = np.where(scan_row, 0.0, extreme_bar)
             extreme_bar = np.where(scan_row, extreme_bar, 0.0)
@@ -68,7 +68,7 @@ def greatest_if_any_value_and_grad(x):
         outs_bar[0] += extreme + extreme_bar
     # lists.py:316: kept = [v for v in x if v > 0]
     outs_steps_bar = np.zeros(outs_steps.shape)
-    outs_steps_bar[kept_rows] = outs_bar
+    outs_steps_bar[is_kept_steps] = outs_bar
     outs_item_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         outs_item_bar = outs_steps_bar[i]
@@ -80,4 +80,4 @@ def greatest_if_any_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 1154a2add2cd6bd9
+# s2s digest: 935e430ace5248b2

@@ -37,8 +37,7 @@ def logged_and_counted_value_and_grad(x):
             vals_item = 0.0
         vals_steps[i] = vals_item
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    vals = vals_steps[kept_rows]
+    vals = vals_steps[is_kept_steps]
     # lists.py:458: return sum(lg.vals) / lg.n
     total = 0.0
     for val in vals:
@@ -48,7 +47,7 @@ def logged_and_counted_value_and_grad(x):
     # Backward, from the return value to the arguments.
     # lists.py:455: for v in x:
     vals_steps_bar = np.zeros(vals_steps.shape)
-    vals_steps_bar[kept_rows] = 1.0 / the_Logger
+    vals_steps_bar[is_kept_steps] = 1.0 / the_Logger
     x_bar = np.empty(n_size)
     for i in reversed(range(n_size)):
         # lists.py:456: if v > 0:
@@ -59,4 +58,4 @@ def logged_and_counted_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 4656627dcef98eb4
+# s2s digest: af026f1fcb505f40

@@ -41,9 +41,8 @@ def path_of_lists_value_and_grad(x):
         path_steps[i] = path_item
         path_steps_1[i] = path_item_1
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    path = path_steps[kept_rows]
-    path_1 = path_steps_1[kept_rows]
+    path = path_steps[is_kept_steps]
+    path_1 = path_steps_1[is_kept_steps]
     # lists.py:267: p = np.array(path)
     p = np.stack([path, path_1], axis=1)
     # lists.py:268: return np.sum(p[:, 0] * p[:, 1])
@@ -56,9 +55,9 @@ def path_of_lists_value_and_grad(x):
     path_bar, path_bar_1 = p_bar.T
     # lists.py:263: for v in x:
     path_steps_bar = np.zeros(path_steps.shape)
-    path_steps_bar[kept_rows] = path_bar_1
+    path_steps_bar[is_kept_steps] = path_bar_1
     path_steps_bar_1 = np.zeros(path_steps.shape)
-    path_steps_bar_1[kept_rows] = path_bar
+    path_steps_bar_1[is_kept_steps] = path_bar
     y_bar = 0.0
     x_bar = np.empty(n)
     for i in reversed(range(n)):
@@ -78,4 +77,4 @@ def path_of_lists_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: ae377423f6a6d0bd
+# s2s digest: 17ef2dfacf5e7cdc

@@ -29,8 +29,8 @@ def positive_and_negative_value_and_grad(x):
         above = x_row > 0.0
         outs_steps[i] = x_row * x_row if above else 0.0
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    outs = outs_steps[kept_rows]
+    count = np.count_nonzero(is_kept_steps)
+    outs = outs_steps[is_kept_steps]
     # lists.py:234: neg = [v for v in x if v <= 0]
     outs_steps = np.empty(n)
     is_kept_steps_1 = np.empty(n, dtype=bool)
@@ -39,8 +39,8 @@ def positive_and_negative_value_and_grad(x):
         at_most = x_row <= 0.0
         outs_steps[i] = x_row if at_most else 0.0
         is_kept_steps_1[i] = at_most
-    kept_rows_1 = np.flatnonzero(is_kept_steps_1)
-    outs_1 = outs_steps[kept_rows_1]
+    count_1 = np.count_nonzero(is_kept_steps_1)
+    outs_1 = outs_steps[is_kept_steps_1]
     # lists.py:235: return sum(pos) / len(pos) - sum(neg) / len(neg) + np.mean(pos) * np.std(np.array(neg))
     total = 0.0
     for out in outs:
@@ -51,16 +51,16 @@ def positive_and_negative_value_and_grad(x):
     mean_outs = np.mean(outs)
     difference = outs_1 - np.mean(outs_1)
     sqrt = np.sqrt(np.mean(np.square(difference)))
-    value = total / len(kept_rows) - total_1 / len(kept_rows_1) + mean_outs * sqrt
+    value = total / count - total_1 / count_1 + mean_outs * sqrt
 
     # Backward, from the return value to the arguments.
     # lists.py:235: return sum(pos) / len(pos) - sum(neg) / len(neg) + np.mean(pos) * np.std(np.array(neg))
-    outs_bar = mean_outs / sqrt / len(kept_rows_1) * difference
-    outs_bar -= outs_bar.sum() / len(kept_rows_1) + 1.0 / len(kept_rows_1)
-    sum_bar = sqrt / len(kept_rows) + 1.0 / len(kept_rows)
+    outs_bar = mean_outs / sqrt / count_1 * difference
+    outs_bar -= outs_bar.sum() / count_1 + 1.0 / count_1
+    sum_bar = sqrt / count + 1.0 / count
     # lists.py:234: neg = [v for v in x if v <= 0]
     outs_steps_bar = np.zeros(outs_steps.shape)
-    outs_steps_bar[kept_rows_1] = outs_bar
+    outs_steps_bar[is_kept_steps_1] = outs_bar
     x_bar = np.empty(n)
     for i in reversed(range(n)):
         outs_item_bar = outs_steps_bar[i]
@@ -69,7 +69,7 @@ def positive_and_negative_value_and_grad(x):
         x_bar[i] = outs_item_bar
     # lists.py:233: pos = [v * v for v in x if v > 0]
     outs_steps_bar = np.zeros(outs_steps.shape)
-    outs_steps_bar[kept_rows] = sum_bar
+    outs_steps_bar[is_kept_steps] = sum_bar
     product_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         x_row = x[i]
@@ -80,4 +80,4 @@ def positive_and_negative_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 605ad192c0a6eb53
+# s2s digest: 3e7e455b02a3a445

@@ -35,8 +35,7 @@ def positive_ones_value_and_grad(x):
             kept_item = 0.0
         kept_steps[i] = kept_item
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    kept = kept_steps[kept_rows]
+    kept = kept_steps[is_kept_steps]
     # lists.py:18: return sum(kept)
     total = 0.0
     for kept_row in kept:
@@ -45,7 +44,7 @@ def positive_ones_value_and_grad(x):
     # Backward, from the return value to the arguments.
     # lists.py:15: for v in x:
     kept_steps_bar = np.zeros(kept_steps.shape)
-    kept_steps_bar[kept_rows] = 1.0
+    kept_steps_bar[is_kept_steps] = 1.0
     x_bar = np.empty(n)
     for i in reversed(range(n)):
         # lists.py:16: if v > 0:
@@ -56,4 +55,4 @@ def positive_ones_value_and_grad(x):
     return total, x_bar
 
 
-# s2s digest: f2703033a2543c61
+# s2s digest: b9397bdcb605e9df

@@ -35,15 +35,14 @@ def recorded_by_a_helper_value_and_grad(x):
             out_item = 0.0
         out_steps[i] = out_item
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    out = out_steps[kept_rows]
+    out = out_steps[is_kept_steps]
     # lists.py:386: return np.sum(np.array(out))
     value = np.sum(out)
 
     # Backward, from the return value to the arguments.
     # lists.py:383: for v in x:
     out_steps_bar = np.zeros(out_steps.shape)
-    out_steps_bar[kept_rows] = 1.0
+    out_steps_bar[is_kept_steps] = 1.0
     x_bar = np.empty(n)
     for i in reversed(range(n)):
         # lists.py:384: if v > -0.55:
@@ -54,4 +53,4 @@ def recorded_by_a_helper_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 932f7b9313a546fd
+# s2s digest: 8c18281e88eb0250

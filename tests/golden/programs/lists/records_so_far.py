@@ -37,8 +37,7 @@ def records_so_far_value_and_grad(x):
             x_item = 0.0
         x_steps[i] = x_item
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    x = x_steps[kept_rows]
+    x = x_steps[is_kept_steps]
     # lists.py:533: return sum(h["x"]) + h["best"] * h["n"]
     total = 0.0
     for x_row in x:
@@ -48,7 +47,7 @@ def records_so_far_value_and_grad(x):
     # Backward, from the return value to the arguments.
     # lists.py:528: for v in x:
     x_steps_bar = np.zeros(x_steps.shape)
-    x_steps_bar[kept_rows] = 1.0
+    x_steps_bar[is_kept_steps] = 1.0
     value_bar = float(n + 0)
     x_bar = np.empty(n)
     for i in reversed(range(n)):
@@ -65,4 +64,4 @@ def records_so_far_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: f4825b9ac78aae3d
+# s2s digest: e92a9b86ee015a8f

@@ -41,9 +41,8 @@ def states_of_some_steps_value_and_grad(x):
         path_steps[i] = path_item
         path_steps_1[i] = path_item_1
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    path = path_steps[kept_rows]
-    path_1 = path_steps_1[kept_rows]
+    path = path_steps[is_kept_steps]
+    path_1 = path_steps_1[is_kept_steps]
     # lists.py:519: return sum(q.x * q.v for q in path)
     total = 0.0
     for path_row, path_1_row in zip(path, path_1):
@@ -52,9 +51,9 @@ def states_of_some_steps_value_and_grad(x):
     # Backward, from the return value to the arguments.
     # lists.py:515: for v in x:
     path_steps_bar = np.zeros(path_steps.shape)
-    path_steps_bar[kept_rows] = path
+    path_steps_bar[is_kept_steps] = path
     path_steps_bar_1 = np.zeros(path_steps.shape)
-    path_steps_bar_1[kept_rows] = path_1
+    path_steps_bar_1[is_kept_steps] = path_1
     x_bar = 0.0
     x_bar_1 = np.empty(n)
     for i in reversed(range(n)):
@@ -73,4 +72,4 @@ def states_of_some_steps_value_and_grad(x):
     return total, x_bar_1
 
 
-# s2s digest: 7b67210ba86dd8dd
+# s2s digest: f43cd80e12326b37

@@ -40,23 +40,23 @@ def thinned_value_and_grad(x):
         kept_steps[i] = kept_item_1
         is_kept_steps[i] = above
         kept_last = kept_item
-    kept_rows = np.flatnonzero(is_kept_steps)
-    kept = kept_steps[kept_rows]
+    count = np.count_nonzero(is_kept_steps)
+    kept = kept_steps[is_kept_steps]
     joined = np.concatenate([np.array([x[0]]), kept])
     # lists.py:308: return sum(v * v for v in kept) + len(kept)
     total = 0.0
     for joined_row in joined:
         total = total + joined_row * joined_row
-    value = total + (len(kept_rows) + 1)
+    value = total + (count + 1)
 
     # Backward, from the return value to the arguments.
     # lists.py:308: return sum(v * v for v in kept) + len(kept)
-    product_bar_steps = np.empty(len(kept_rows) + 1)
-    for i in reversed(range(len(kept_rows) + 1)):
+    product_bar_steps = np.empty(count + 1)
+    for i in reversed(range(count + 1)):
         product_bar_steps[i] = 2.0 * joined[i]
     # lists.py:305: for v in x[1:]:
     kept_steps_bar = np.zeros(kept_steps.shape)
-    kept_steps_bar[kept_rows] = product_bar_steps[1:]
+    kept_steps_bar[is_kept_steps] = product_bar_steps[1:]
     v_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
         # lists.py:306: if abs(v - kept[-1]) > 0.9:
@@ -70,4 +70,4 @@ def thinned_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 21ac88865ef9b65d
+# s2s digest: 15a07b0740f8de2b

@@ -35,16 +35,16 @@ def third_if_any_value_and_grad(x):
             kept_item = 0.0
         kept_steps[i] = kept_item
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    kept = kept_steps[kept_rows]
+    count = np.count_nonzero(is_kept_steps)
+    kept = kept_steps[is_kept_steps]
     # lists.py:331: if len(kept) == 0:
-    equal = len(kept_rows) == 0
+    equal = count == 0
     if equal:
         # lists.py:332: return np.sum(x) * 0.5
         value = np.sum(x) * 0.5
     else:
         # lists.py:333: if len(kept) > 2:
-        above = len(kept_rows) > 2
+        above = count > 2
         if above:
             # lists.py:334: return kept[2] * 3.0
             value = kept[2] * 3.0
@@ -52,13 +52,13 @@ def third_if_any_value_and_grad(x):
             chosen = 0.0
         else:
             # lists.py:335: return np.mean(kept)
-            chosen = float(len(kept_rows))
+            chosen = float(count)
             value = np.sum(kept) / chosen
 
     # Backward, from the return value to the arguments.
     # lists.py:331: if len(kept) == 0:
     if equal:
-        kept_bar = np.zeros(len(kept_rows))
+        kept_bar = np.zeros(count)
         # lists.py:332: return np.sum(x) * 0.5
         x_bar = np.full(x.shape, 0.5)
     else:
@@ -66,14 +66,14 @@ def third_if_any_value_and_grad(x):
         # lists.py:333: if len(kept) > 2:
         if above:
             # lists.py:334: return kept[2] * 3.0
-            kept_bar = np.zeros(len(kept_rows))
+            kept_bar = np.zeros(count)
             kept_bar[2] = 3.0
         else:
             # lists.py:335: return np.mean(kept)
-            kept_bar = np.full(len(kept_rows), 1.0 / chosen)
+            kept_bar = np.full(count, 1.0 / chosen)
     # lists.py:328: for v in x:
     kept_steps_bar = np.zeros(kept_steps.shape)
-    kept_steps_bar[kept_rows] = kept_bar
+    kept_steps_bar[is_kept_steps] = kept_bar
     v_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         # lists.py:329: if v > 0:
@@ -85,4 +85,4 @@ def third_if_any_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 9f137f175b4aa8d0
+# s2s digest: 24317a46262be0fa

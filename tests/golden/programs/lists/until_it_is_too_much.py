@@ -45,15 +45,14 @@ def until_it_is_too_much_value_and_grad(x):
             break
     outs_steps = np.array(outs_steps, dtype=float)
     is_kept_steps = np.array(is_kept_steps, dtype=bool)
-    kept_rows = np.flatnonzero(is_kept_steps)
-    outs = outs_steps[kept_rows]
+    outs = outs_steps[is_kept_steps]
     # lists.py:62: return np.sum(np.array(outs))
     value = np.sum(outs)
 
     # Backward, from the return value to the arguments.
     # lists.py:57: for v in x:
     outs_steps_bar = np.zeros(outs_steps.shape)
-    outs_steps_bar[kept_rows] = 1.0
+    outs_steps_bar[is_kept_steps] = 1.0
     x_bar = np.zeros(n)
     s_bar = 0.0
     for i in reversed(range(len(s_steps))):
@@ -75,4 +74,4 @@ def until_it_is_too_much_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: f0fa077c76d2c984
+# s2s digest: e3541c632aad3668
