@@ -29,30 +29,27 @@ def differences_of_some_value_and_grad(x):
         above = x_row > 0.0
         outs_steps[i] = x_row if above else 0.0
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    outs = outs_steps[kept_rows]
+    outs = outs_steps[is_kept_steps]
     kept = outs.copy()
     # lists.py:558: return np.sum(np.diff(kept) ** 2) + np.sum(kept[1:] * kept[:-1]) + np.sum(kept[2:] - kept[:-2])
-    start = np.minimum(1, len(kept_rows))
-    difference = kept[start:] - kept[: len(kept_rows) - start]
-    start_1 = np.minimum(2, len(kept_rows))
+    difference = kept[1:] - kept[:-1]
     value = (
         np.sum(difference**2)
-        + np.sum(kept[start:] * kept[: len(kept_rows) - start])
-        + np.sum(kept[start_1:] - kept[: len(kept_rows) - start_1])
+        + np.sum(kept[1:] * kept[:-1])
+        + np.sum(kept[2:] - kept[:-2])
     )
 
     # Backward, from the return value to the arguments.
     # lists.py:558: return np.sum(np.diff(kept) ** 2) + np.sum(kept[1:] * kept[:-1]) + np.sum(kept[2:] - kept[:-2])
     product_bar = 2.0 * difference
     kept_bar = np.zeros(kept.shape)
-    kept_bar[: len(kept_rows) - start_1] = -1.0
-    kept_bar[start_1:] += 1.0
-    kept_bar[: len(kept_rows) - start] += kept[start:] - product_bar
-    kept_bar[start:] += kept[: len(kept_rows) - start] + product_bar
+    kept_bar[:-2] = -1.0
+    kept_bar[2:] += 1.0
+    kept_bar[:-1] += kept[1:] - product_bar
+    kept_bar[1:] += kept[:-1] + product_bar
     # lists.py:557: kept = np.array([v for v in x if v > 0])
     outs_steps_bar = np.zeros(outs_steps.shape)
-    outs_steps_bar[kept_rows] = kept_bar
+    outs_steps_bar[is_kept_steps] = kept_bar
     x_bar = np.empty(n)
     for i in reversed(range(n)):
         outs_item_bar = outs_steps_bar[i]
@@ -63,4 +60,4 @@ def differences_of_some_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: b61ec4017f278a30
+# s2s digest: 984616928fbfe7a1

@@ -40,27 +40,25 @@ def trapezoid_of_some_value_and_grad(x):
         ts_steps[i] = ts_item
         ys_steps[i] = ys_item
         is_kept_steps[i] = above
-    kept_rows = np.flatnonzero(is_kept_steps)
-    ts = ts_steps[kept_rows]
-    ys = ys_steps[kept_rows]
+    ts = ts_steps[is_kept_steps]
+    ys = ys_steps[is_kept_steps]
     # lists.py:572: ys = np.array(ys)
     ys = ys.copy()
     # lists.py:573: ts = np.array(ts)
     ts = ts.copy()
     # lists.py:574: return np.sum((ys[1:] + ys[:-1]) * 0.5 * np.diff(ts))
-    start = np.minimum(1, len(kept_rows))
-    difference = ts[start:] - ts[: len(kept_rows) - start]
-    value = np.sum((ys[start:] + ys[: len(kept_rows) - start]) * 0.5 * difference)
+    difference = ts[1:] - ts[:-1]
+    value = np.sum((ys[1:] + ys[:-1]) * 0.5 * difference)
 
     # Backward, from the return value to the arguments.
     # lists.py:574: return np.sum((ys[1:] + ys[:-1]) * 0.5 * np.diff(ts))
     product_bar = 0.5 * difference
     ys_bar = np.zeros(ys.shape)
-    ys_bar[: len(kept_rows) - start] = product_bar
-    ys_bar[start:] += product_bar
+    ys_bar[:-1] = product_bar
+    ys_bar[1:] += product_bar
     # lists.py:568: for i, v in enumerate(x):
     ys_steps_bar = np.zeros(ys_steps.shape)
-    ys_steps_bar[kept_rows] = ys_bar
+    ys_steps_bar[is_kept_steps] = ys_bar
     x_bar = np.empty(n)
     for i in reversed(range(n)):
         # lists.py:569: if v > 0:
@@ -71,4 +69,4 @@ def trapezoid_of_some_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 61c6040d45e212b4
+# s2s digest: fcce91de12895003
