@@ -46,6 +46,10 @@ class WrittenLoop(Primitive):
         return int(isinstance(self.loop, While) and self.loop.steps is not None)
 
     @property
+    def has_effect(self) -> bool:
+        return self.loop.has_effect
+
+    @property
     def bound_dimension(self) -> str | None:
         return self.loop.bound_dimension
 
