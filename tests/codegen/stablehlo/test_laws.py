@@ -15,14 +15,10 @@ from s2s.passes.transpose import transpose
 from s2s.passes.vmap import vmap
 from s2s.primitive import Value
 from s2s.trace import evaluate, inline, make
-from tests.codegen.stablehlo.test_emit import assert_agree, by_xla
+from tests.codegen.stablehlo.agreement import DERIVATIVE, assert_agree
+from tests.codegen.stablehlo.test_emit import by_xla
 from tests.samples import SAMPLES, Sample
 from tests.test_laws import differentiated, directions, draw, real_operands, traced
-
-ULPS = 1024
-"""Of the largest element of each result. A derivative is a longer sum and product than the
-function, of which each step may be rounded another way; what loses the most digits are quotients
-of differences, such as the derivatives of a decomposition."""
 
 Program = Callable[..., Sequence[Value]]
 
@@ -90,4 +86,4 @@ def assert_as_by_numpy(programs: Sequence[tuple[Program, list[Any]]]) -> None:
 
     avals = [ShapedArray(np.shape(a), np.asarray(a).dtype) for a in arguments]
     closed = optimise(make(all_of_them, avals))
-    assert_agree(by_xla(closed, arguments), evaluate(closed, *arguments), ULPS)
+    assert_agree(by_xla(closed, arguments), evaluate(closed, *arguments), DERIVATIVE)

@@ -14,7 +14,7 @@ from s2s.tree import flatten
 from s2s_codegen.stablehlo import refinement, runtime
 from s2s_codegen.stablehlo.emit import emit_module
 from s2s_codegen.stablehlo.executable import Executable
-from tests.codegen.stablehlo.test_emit import assert_agree
+from tests.codegen.stablehlo.agreement import assert_agree
 from tests.programs.checks import TABLE, Program, directory, identifier, programs
 from tests.samples import SAMPLES, Sample, types
 from tests.test_laws import NAMES, draw, traced

@@ -7,10 +7,20 @@ import numpy as np
 import pytest
 
 import s2s
+from s2s.api.derivatives import JvpFunction, VjpFunction
 from s2s.errors import UserError
 from s2s.tree import flatten
+from tests.codegen.stablehlo.agreement import PROGRAM, assert_agree
 from tests.conftest import ROOT
-from tests.programs.checks import TABLE, Program, batch_of, identifier, programs, stacked
+from tests.programs.checks import (
+    TABLE,
+    Program,
+    batch_of,
+    identifier,
+    programs,
+    random_like,
+    stacked,
+)
 
 
 def weights(*shape: int) -> Any:
@@ -60,20 +70,15 @@ TABLE_OF_PROGRAMS = programs(*sorted(TABLE.glob("*.py")))
 @pytest.mark.parametrize("transform", [s2s.grad, s2s.value_and_grad, s2s.jacfwd])
 @pytest.mark.parametrize(("program", "args"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
 def test_programs(program: str, args: tuple[Any, ...], transform: Any) -> None:
-    """To 1e-12 of the largest element: sums are in another order, products are fused."""
     path, _, name = program.partition(":")
-    assert_agree(transform(s2s.load(f"{ROOT / path}:{name}")), args)
+    assert_as_by_numpy(transform(s2s.load(f"{ROOT / path}:{name}")), args)
 
 
-def assert_agree(fun: Any, args: Sequence[Any]) -> None:
+def assert_as_by_numpy(fun: Any, args: Sequence[Any]) -> None:
     expected, structure = flatten(fun(*args))
     found, of_xla = flatten(s2s.jit(fun)(*args))
     assert structure == of_xla
-    for ours, theirs in zip(found, expected, strict=True):
-        ours, theirs = np.asarray(ours), np.asarray(theirs)
-        assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
-        scale = np.max(np.abs(theirs), initial=1.0)
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 * scale)
+    assert_agree(found, expected, PROGRAM)
 
 
 @pytest.mark.parametrize("program", TABLE_OF_PROGRAMS, ids=identifier)
@@ -89,7 +94,7 @@ def test_table_of_programs(program: Program) -> None:
             s2s.jit(fun)(*points[0])
         return
     for args in points:
-        assert_agree(fun, args)
+        assert_as_by_numpy(fun, args)
     axes = tuple(0 if k in program.wrt else None for k in range(len(program.parameters)))
     stacks = [
         stacked([args[k] for args in points]) if k in program.wrt else arg
@@ -100,4 +105,24 @@ def test_table_of_programs(program: Program) -> None:
         with pytest.raises(UserError, match=REFUSED_IN_A_BATCH[program.name]):
             s2s.jit(batched)(*stacks)
         return
-    assert_agree(batched, stacks)
+    assert_as_by_numpy(batched, stacks)
+
+
+FURTHER = [
+    pytest.param(program, id=identifier(program), marks=[pytest.mark.slow] if number % 16 else [])
+    for number, program in enumerate(TABLE_OF_PROGRAMS)
+    if program.name not in REFUSALS
+]
+"""One of 16 in the ordinary suite, with --long all."""
+
+
+@pytest.mark.parametrize("program", FURTHER)
+def test_further_derivatives(program: Program) -> None:
+    """Along a direction, of the function and of its gradient."""
+    args = program.points[-1]
+    value = program.value(args)
+    pullback = VjpFunction(program.function, program.argnums)
+    dots = random_like([args[k] for k in program.wrt], seed=2)
+    assert_as_by_numpy(JvpFunction(program.function, program.argnums), [*args, *dots])
+    ct = random_like(value, seed=5)
+    assert_as_by_numpy(JvpFunction(pullback, program.argnums), [*args, ct, *dots])
