@@ -23,7 +23,10 @@ from s2s.ir.jaxpr import ShapedArray
 
 def with_loop_bounds(function: Callable[..., Any], found: ArgumentTypes) -> ArgumentTypes | None:
     """The types with integers traced that are fixed because of their defaults only, and that the
-    function uses as bounds of loops only. None if there are none."""
+    function uses as bounds of loops. None if there are none.
+
+    Where the trace needs their values after all, they must stay fixed: try, and do without.
+    """
     fixed = {
         name
         for name, argument in found.types.items()
@@ -35,7 +38,7 @@ def with_loop_bounds(function: Callable[..., Any], found: ArgumentTypes) -> Argu
     definition = definition_of(inner.__code__, inner.__globals__)
     if definition is None:
         return None
-    bounds = fixed & _only_in_ranges(definition.parse())
+    bounds = fixed & bounds_of_loops(definition.parse())
     if not bounds:
         return None
     types = {
@@ -45,17 +48,26 @@ def with_loop_bounds(function: Callable[..., Any], found: ArgumentTypes) -> Argu
     return dataclasses.replace(found, types=types)
 
 
-def _only_in_ranges(function: ast.AST) -> set[str]:
-    """The names that a function reads as arguments of the `range` of a `for`, and nowhere else."""
-    inside: dict[str, int] = {}
-    everywhere: dict[str, int] = {}
-    for node in ast.walk(function):
+def bounds_of_loops(function: ast.AST) -> set[str]:
+    """The names that stand in the arguments of a `range`, and elsewhere only in arithmetic and
+    comparisons: `range(1, steps + 1)`, `dt = span / steps`."""
+    bounds: set[str] = set()
+    others: set[str] = set()
+    pending: list[tuple[ast.AST, str]] = [(function, "")]
+    while pending:
+        node, where = pending.pop()
         if isinstance(node, ast.Name):
-            everywhere[node.id] = everywhere.get(node.id, 0) + 1
-        elif isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
-            called = node.iter.func
-            if isinstance(called, ast.Name) and called.id == "range":
-                for bound in node.iter.args[:2]:
-                    if isinstance(bound, ast.Name):
-                        inside[bound.id] = inside.get(bound.id, 0) + 1
-    return {name for name, count in inside.items() if count == everywhere[name]}
+            if where == "range":
+                bounds.add(node.id)
+            elif where != "arithmetic":
+                others.add(node.id)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            is_range = node.func.id == "range"
+            pending += [(child, "range" if is_range else "") for child in node.args]
+            pending += [(keyword.value, "") for keyword in node.keywords]
+        elif isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare)):
+            within = where if where == "range" else "arithmetic"
+            pending += [(child, within) for child in ast.iter_child_nodes(node)]
+        else:
+            pending += [(child, "") for child in ast.iter_child_nodes(node)]
+    return bounds - others

@@ -65,6 +65,20 @@ def nothing_selected(x, threshold):
     return np.sum(above**2) / len(above)
 
 
+def trimmed_until_small(x, k):
+    """
+    >>> trimmed_until_small(np.array([1.0, -2.0, 3.0, 0.5]), 0.7)
+    >>> trimmed_until_small(np.array([0.3, 0.9, 0.1, -0.5]), 0.5)
+    """
+    total = 0.0
+    for t in range(6):
+        rest = x[x > k * t * 0.5]
+        if rest.size < 1:
+            break
+        total += np.sum(rest * np.sqrt(rest + 1.0))
+    return total
+
+
 def at_places(x):
     """
     >>> at_places(np.array([1.2, -2.0, 3.0, 0.5]))

@@ -21,32 +21,32 @@ def at_places_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # selection.py:73: out = np.zeros_like(x)
+    # selection.py:87: out = np.zeros_like(x)
     out = np.zeros(n)
-    # selection.py:74: for i in np.flatnonzero(x > 0):
+    # selection.py:88: for i in np.flatnonzero(x > 0):
     nonzero = np.flatnonzero(x > 0.0)
     for i in nonzero:
-        # selection.py:75: out[i] = x[i] ** 2
+        # selection.py:89: out[i] = x[i] ** 2
         out[i] = x[i] ** 2
-    # selection.py:76: (small,) = np.where(x < 1)
+    # selection.py:90: (small,) = np.where(x < 1)
     below = x < 1.0
     count_1 = np.count_nonzero(below)
-    # selection.py:77: return out.sum() + np.prod(x[small])
+    # selection.py:91: return out.sum() + np.prod(x[small])
     elements = x[below]
     value = out.sum() + np.prod(elements)
 
     # Backward, from the return value to the arguments.
-    # selection.py:77: return out.sum() + np.prod(x[small])
+    # selection.py:91: return out.sum() + np.prod(x[small])
     padded = np.ones(count_1)
     padded[1:] = elements[:-1]
     padded_1 = np.ones(count_1)
     padded_1[:-1] = elements[1:]
     x_bar = np.zeros(x.shape)
     x_bar[below] = np.cumprod(padded) * np.cumprod(padded_1[::-1])[::-1]
-    # selection.py:74: for i in np.flatnonzero(x > 0):
+    # selection.py:88: for i in np.flatnonzero(x > 0):
     out_bar = np.ones(n)
     for i in reversed(nonzero):
-        # selection.py:75: out[i] = x[i] ** 2
+        # selection.py:89: out[i] = x[i] ** 2
         out_bar_i = out_bar[i]
         out_bar[i] = 0.0
         x_bar[i] += 2.0 * x[i] * out_bar_i
@@ -54,4 +54,4 @@ def at_places_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 70ce893f25878010
+# s2s digest: 0c26d610a33c927d

@@ -21,24 +21,24 @@ def between_neighbours_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # selection.py:103: kept = x[x > -0.5]
+    # selection.py:117: kept = x[x > -0.5]
     above = x > -0.5
     kept = x[above]
-    # selection.py:104: return np.sum(np.diff(kept) ** 2) + np.sum(kept[1:] * kept[:-1])
+    # selection.py:118: return np.sum(np.diff(kept) ** 2) + np.sum(kept[1:] * kept[:-1])
     difference = kept[1:] - kept[:-1]
     value = np.sum(difference**2) + np.sum(kept[1:] * kept[:-1])
 
     # Backward, from the return value to the arguments.
-    # selection.py:104: return np.sum(np.diff(kept) ** 2) + np.sum(kept[1:] * kept[:-1])
+    # selection.py:118: return np.sum(np.diff(kept) ** 2) + np.sum(kept[1:] * kept[:-1])
     product_bar = 2.0 * difference
     kept_bar = np.zeros(kept.shape)
     kept_bar[:-1] = kept[1:] - product_bar
     kept_bar[1:] += kept[:-1] + product_bar
-    # selection.py:103: kept = x[x > -0.5]
+    # selection.py:117: kept = x[x > -0.5]
     x_bar = np.zeros(x.shape)
     x_bar[above] = kept_bar
 
     return value, x_bar
 
 
-# s2s digest: e468dc2a502fff77
+# s2s digest: 0887caefdd70ecdf

@@ -35,55 +35,55 @@ def centres_value_and_grad(points, centers, steps=3):
             "`centres` changes centers, which shares memory with another argument"
         )
 
-    # selection.py:112: for _ in range(steps):
+    # selection.py:126: for _ in range(steps):
     centers = centers.copy()
     nearest = np.zeros(n, dtype=int)
     nearest_steps = np.empty((3, *nearest.shape), dtype=int)
     for i in range(3):
-        # selection.py:113: distances = ((points[:, None] - centers) ** 2).sum(axis=-1)
+        # selection.py:127: distances = ((points[:, None] - centers) ** 2).sum(axis=-1)
         distances = np.sum((points[:, None] - centers) ** 2, axis=2)
-        # selection.py:114: nearest = distances.argmin(axis=1)
+        # selection.py:128: nearest = distances.argmin(axis=1)
         nearest = np.argmin(distances, axis=1)
-        # selection.py:115: for k in range(len(centers)):
+        # selection.py:129: for k in range(len(centers)):
         for k in range(k_size):
-            # selection.py:116: members = points[nearest == k]
+            # selection.py:130: members = points[nearest == k]
             equal = nearest == k
             count = np.count_nonzero(equal)
             members = points[equal]
-            # selection.py:117: if len(members):
+            # selection.py:131: if len(members):
             if count != 0:
-                # selection.py:118: centers[k] = members.mean(axis=0)
+                # selection.py:132: centers[k] = members.mean(axis=0)
                 centers[k] = members.mean(axis=0)
         nearest_steps[i] = nearest
-    # selection.py:119: return ((points - centers[nearest]) ** 2).sum()
+    # selection.py:133: return ((points - centers[nearest]) ** 2).sum()
     difference = points - centers[nearest]
     value = np.sum(difference**2)
 
     # Backward, from the return value to the arguments.
-    # selection.py:119: return ((points - centers[nearest]) ** 2).sum()
+    # selection.py:133: return ((points - centers[nearest]) ** 2).sum()
     points_bar = 2.0 * difference
     centers_bar = np.zeros(centers.shape)
     np.subtract.at(centers_bar, nearest, points_bar)
-    # selection.py:112: for _ in range(steps):
+    # selection.py:126: for _ in range(steps):
     for nearest in reversed(nearest_steps):
-        # selection.py:115: for k in range(len(centers)):
+        # selection.py:129: for k in range(len(centers)):
         for k in reversed(range(k_size)):
-            # selection.py:116: members = points[nearest == k]
+            # selection.py:130: members = points[nearest == k]
             equal = nearest == k
             count_1 = np.count_nonzero(equal)
-            # selection.py:117: if len(members):
+            # selection.py:131: if len(members):
             if count_1 != 0:
-                # selection.py:118: centers[k] = members.mean(axis=0)
+                # selection.py:132: centers[k] = members.mean(axis=0)
                 members_bar = np.broadcast_to(
                     centers_bar[k] / count_1, (count_1, m)
                 ).copy()
                 centers_bar[k] = 0.0
             else:
                 members_bar = np.zeros((count_1, m))
-            # selection.py:116: members = points[nearest == k]
+            # selection.py:130: members = points[nearest == k]
             points_bar[equal] += members_bar
 
     return value, (points_bar, centers_bar)
 
 
-# s2s digest: bf9e246eaeac820c
+# s2s digest: a5abd7934c9a1fcf

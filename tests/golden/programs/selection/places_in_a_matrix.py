@@ -23,17 +23,17 @@ def places_in_a_matrix_value_and_grad(a):
     if m < 2:
         raise ValueError("expected a: f64[n, m], m >= 2")
 
-    # selection.py:85: rows, columns = np.nonzero(a > 0)
+    # selection.py:99: rows, columns = np.nonzero(a > 0)
     above = a > 0.0
     rows, _ = np.nonzero(above)
-    # selection.py:86: return np.sum(a[rows, columns] * rows) + np.sum(np.argwhere(a > 0.5) @ a[0, :2])
+    # selection.py:100: return np.sum(a[rows, columns] * rows) + np.sum(np.argwhere(a > 0.5) @ a[0, :2])
     converted_rows = rows.astype(float)
     nonzero, nonzero_1 = np.nonzero(a > 0.5)
     converted = np.stack([nonzero, nonzero_1], axis=1).astype(float)
     value = np.sum(a[above] * converted_rows) + np.sum(converted @ a[0, :2])
 
     # Backward, from the return value to the arguments.
-    # selection.py:86: return np.sum(a[rows, columns] * rows) + np.sum(np.argwhere(a > 0.5) @ a[0, :2])
+    # selection.py:100: return np.sum(a[rows, columns] * rows) + np.sum(np.argwhere(a > 0.5) @ a[0, :2])
     a_bar = np.zeros(a.shape)
     a_bar[0, :2] = converted.sum(axis=0)
     a_bar[above] += converted_rows
@@ -41,4 +41,4 @@ def places_in_a_matrix_value_and_grad(a):
     return value, a_bar
 
 
-# s2s digest: 70e232a68c073f66
+# s2s digest: 74ce0d8c55128e2a

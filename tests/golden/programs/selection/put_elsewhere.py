@@ -25,38 +25,38 @@ def put_elsewhere_value_and_grad(x):
     if x.dtype != np.float64:
         raise TypeError("expected x: f64[n], n >= 2")
 
-    # selection.py:136: m = x > 0
+    # selection.py:150: m = x > 0
     m = x > 0.0
-    # selection.py:137: y = x[m]
+    # selection.py:151: y = x[m]
     y = x[m]
-    # selection.py:138: y[0] = 2.0 * x[1]
+    # selection.py:152: y[0] = 2.0 * x[1]
     y_1 = y.copy()
     y_1[0] = 2.0 * x[1]
-    # selection.py:139: y *= x[m]
+    # selection.py:153: y *= x[m]
     y_2 = y_1 * y
-    # selection.py:140: out = np.ones_like(x)
+    # selection.py:154: out = np.ones_like(x)
     out = np.ones(n)
-    # selection.py:141: out[m] = y
+    # selection.py:155: out[m] = y
     out[m] = y_2
-    # selection.py:142: return np.sum(out**2)
+    # selection.py:156: return np.sum(out**2)
     value = np.sum(out**2)
 
     # Backward, from the return value to the arguments.
-    # selection.py:141: out[m] = y
+    # selection.py:155: out[m] = y
     out_bar = 2.0 * out
     y_bar = out_bar[m]
-    # selection.py:139: y *= x[m]
+    # selection.py:153: y *= x[m]
     y_bar_1 = y_bar * y
-    # selection.py:138: y[0] = 2.0 * x[1]
+    # selection.py:152: y[0] = 2.0 * x[1]
     y_bar_0 = y_bar_1[0]
     y_bar_1[0] = 0.0
     y_bar = y_1 * y_bar + y_bar_1
     x_bar = np.zeros(x.shape)
     x_bar[1] = 2.0 * y_bar_0
-    # selection.py:137: y = x[m]
+    # selection.py:151: y = x[m]
     x_bar[m] += y_bar
 
     return value, x_bar
 
 
-# s2s digest: c90627aea2e0877e
+# s2s digest: dbac7b58184288eb

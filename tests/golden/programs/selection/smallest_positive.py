@@ -21,17 +21,17 @@ def smallest_positive_value_and_grad(x):
     """
     (n,) = x.shape
 
-    # selection.py:94: positive = x[x > 0]
+    # selection.py:108: positive = x[x > 0]
     above = x > 0.0
     count = np.count_nonzero(above)
     positive = x[above]
-    # selection.py:95: return positive.min() * positive.max() + positive[0] + np.sort(positive)[-1]
+    # selection.py:109: return positive.min() * positive.max() + positive[0] + np.sort(positive)[-1]
     smallest_positive = positive.min()
     largest_positive = positive.max()
     value = smallest_positive * largest_positive + positive[0] + np.sort(positive)[-1]
 
     # Backward, from the return value to the arguments.
-    # selection.py:95: return positive.min() * positive.max() + positive[0] + np.sort(positive)[-1]
+    # selection.py:109: return positive.min() * positive.max() + positive[0] + np.sort(positive)[-1]
     padded_bar = np.zeros(count)
     padded_bar[-1] = 1.0
     equal = (positive == largest_positive).astype(float)
@@ -40,11 +40,11 @@ def smallest_positive_value_and_grad(x):
     positive_bar[0] += 1.0
     equal = (positive == smallest_positive).astype(float)
     positive_bar += largest_positive / equal.sum() * equal
-    # selection.py:94: positive = x[x > 0]
+    # selection.py:108: positive = x[x > 0]
     x_bar = np.zeros(x.shape)
     x_bar[above] = positive_bar
 
     return value, x_bar
 
 
-# s2s digest: a5bec5a846ad253e
+# s2s digest: 87f23af0f45a20a9
