@@ -17,6 +17,7 @@ from s2s.ir.jaxpr import ClosedJaxpr, Literal, ShapedArray
 from s2s.tree import TreeDef
 from s2s_codegen.numpy_source import (
     branches as _branches,
+    choices as _choices,
     places as _places,
     spell as _rules,
     sums as _sums,
@@ -55,7 +56,8 @@ from s2s_codegen.numpy_source.write import Writer, name_sizes
 
 __all__ = ["compile_jaxpr", "render"]
 
-_ = (_rules, _loops, _branches, _sums, _places)  # imported for the rules that it registers
+# Imported for the rules that they register.
+_ = (_rules, _loops, _branches, _sums, _places, _choices)
 
 _MAKES_FLOATS = re.compile(r"np\.(zeros|ones|full|empty)\(|\d+\.\d+ \* ")
 """The beginning of an expression that is an array of floats, or of a named type, in any case."""

@@ -97,7 +97,7 @@ def binomial_option_value_and_grad(
     # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_5 >= strike_minus_prices_3
     chosen_bar = np.where(at_least, 0.0, values_bar)
-    values_bar = np.where(at_least, values_bar, 0.0)
+    values_bar[~at_least] = 0.0
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
     # dynamic.py:264: prices = prices[:-1] / up
@@ -116,7 +116,7 @@ def binomial_option_value_and_grad(
     # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_3 >= strike_minus_prices_2
     chosen_bar = np.where(at_least, 0.0, values_bar)
-    values_bar = np.where(at_least, values_bar, 0.0)
+    values_bar[~at_least] = 0.0
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
     # dynamic.py:264: prices = prices[:-1] / up
@@ -135,7 +135,7 @@ def binomial_option_value_and_grad(
     # dynamic.py:265: values = np.maximum(values, strike - prices)
     at_least = values_1 >= strike_minus_prices_1
     chosen_bar = np.where(at_least, 0.0, values_bar)
-    values_bar = np.where(at_least, values_bar, 0.0)
+    values_bar[~at_least] = 0.0
     strike_bar += chosen_bar.sum()
     prices_bar -= chosen_bar
     # dynamic.py:264: prices = prices[:-1] / up
@@ -170,4 +170,4 @@ def binomial_option_value_and_grad(
     return value, (spot_bar, strike_bar, rate_bar, volatility_bar)
 
 
-# s2s digest: fc4b6e1b6b8d15bd
+# s2s digest: fbf0d83eef2d3184

@@ -20,6 +20,8 @@ def causal_attention_value_and_grad(x):
         (value, x_bar): float64[], float64[n, m]
     """
     n, m = x.shape
+    if x.dtype != np.float64:
+        raise TypeError("expected x: f64[n, m]")
 
     # learning.py:112: scores = x @ x.T
     scores = x @ x.T
@@ -27,7 +29,7 @@ def causal_attention_value_and_grad(x):
     mask = np.tril(np.full((n, n), True))
     # learning.py:115: scores[~mask] = -1e9
     opposite_mask = ~mask
-    scores = np.where(opposite_mask, -1000000000.0, scores)
+    scores[opposite_mask] = -1000000000.0
     # learning.py:116: weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     # learning.py:117: weights /= weights.sum(axis=1, keepdims=True)
@@ -53,4 +55,4 @@ def causal_attention_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 8ac072e098b846c5
+# s2s digest: 9e1ed1fb466568e6

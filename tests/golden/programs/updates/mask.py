@@ -23,15 +23,17 @@ def mask_value_and_grad(x, a):
     """
     if (x.shape, a.shape) != ((4,), (3, 4)):
         raise ValueError("expected x: f64[4], a: f64[3, 4]")
+    if {x.dtype, a.dtype} != {np.dtype(np.float64)}:
+        raise TypeError("expected x: f64[4], a: f64[3, 4]")
 
     # updates.py:165: y = x**2
     y = x**2
     # updates.py:166: y[x > 0.5] = 0.25
     above = x > 0.5
-    y = np.where(above, 0.25, y)
+    y[above] = 0.25
     # updates.py:167: y[a[0] > a[1]] = x[0]
     above_1 = a[0] > a[1]
-    y = np.where(above_1, x[0], y)
+    y[above_1] = x[0]
     # updates.py:168: return np.sum(y**2)
     value = np.sum(y**2)
 
@@ -43,12 +45,12 @@ def mask_value_and_grad(x, a):
     x_bar = np.zeros(x.shape)
     x_bar[0] = np.sum(np.where(above_1, y_bar, 0.0))
     # updates.py:166: y[x > 0.5] = 0.25
-    y_bar = np.where(above, 0.0, y_bar_1)
+    y_bar_1[above] = 0.0
     # updates.py:165: y = x**2
-    x_bar += 2.0 * x * y_bar
+    x_bar += 2.0 * x * y_bar_1
     a_bar = np.zeros(a.shape)
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 249092fb0fdbc1b4
+# s2s digest: 08862b89e48e90c2

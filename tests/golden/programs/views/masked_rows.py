@@ -22,15 +22,17 @@ def masked_rows_value_and_grad(a):
     n, m = a.shape
     if m < 2:
         raise ValueError("expected a: f64[n, m], m >= 2")
+    if a.dtype != np.float64:
+        raise TypeError("expected a: f64[n, m], m >= 2")
 
     # views.py:143: b = a**2
     b = a**2
     # views.py:144: b[a[:, 0] > 0.0] = 1.0
     above = a[:, 0] > 0.0
-    b = np.where(above[:, None], 1.0, b)
+    b[above] = 1.0
     # views.py:145: b[a < 0.0] = 3.0 * a[0, 1]
     below = a < 0.0
-    b = np.where(below, 3.0 * a[0, 1], b)
+    b[below] = 3.0 * a[0, 1]
     # views.py:146: return np.sum(b * a)
     value = np.sum(b * a)
 
@@ -40,11 +42,11 @@ def masked_rows_value_and_grad(a):
     a_bar = b.copy()
     a_bar[0, 1] += 3.0 * np.sum(np.where(below, a, 0.0))
     # views.py:144: b[a[:, 0] > 0.0] = 1.0
-    b_bar = np.where(above[:, None], 0.0, b_bar)
+    b_bar[above] = 0.0
     # views.py:143: b = a**2
     a_bar += 2.0 * a * b_bar
 
     return value, a_bar
 
 
-# s2s digest: a5ea15629308c01b
+# s2s digest: 26afbfa5b3e50baa
