@@ -26,6 +26,7 @@ from s2s.passes.names import hand_on_names
 from s2s.primitive import Value
 from s2s.primitives.core import broadcast_in_dim, full
 from s2s.primitives.creation import iota
+from s2s.primitives.effects import Raise
 from s2s.primitives.identity import stop_gradient
 from s2s.primitives.index_layout import GatherScatterMode
 from s2s.primitives.indexing import Gather, Scatter
@@ -107,6 +108,7 @@ def inline_if(
     args: Sequence[Value],
     batched: Flags,
     in_place: frozenset[int] = frozenset(),
+    some_live: bool = False,
 ) -> list[Value]:
     """The results of a jaxpr, of which only those for a true `live` matter.
 
@@ -116,7 +118,8 @@ def inline_if(
 
     Loops of unknown length in it do not run where `live` is false: they might never end there. Nor
     is anything raised or printed there, and indices that are the examples' own are 0: they might be
-    outside of the array. `batched` says which inputs are the examples' own.
+    outside of the array. `batched` says which inputs are the examples' own. With `some_live` this
+    is reached only if `live` is true for an example, and what the jaxpr itself raises is raised.
     """
     own = _own(closed, batched)
     changes = changes_in(closed) if in_place else NO_CHANGES
@@ -144,9 +147,12 @@ def inline_if(
 
     def plain(eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
         if not isinstance(eqn.primitive, HigherOrder):
-            if eqn.primitive.has_effect:
+            if eqn.primitive.has_effect and not some_live:
                 return effect_if(live, eqn.primitive, operands)
             indices = _own_indices(eqn, own)
+            if indices and _is_outside(eqn):
+                effect_if(live, Raise("IndexError"), [])
+                return [full(var.aval.shape, 0, var.aval.dtype) for var in eqn.outvars]
             given = [_zero_unless(live, x) if k in indices else x for k, x in enumerate(operands)]
             if changes_elements(eqn) and is_changing(eqn.invars[0]):
                 given = where_live(live, eqn, given)
@@ -181,6 +187,15 @@ def _own_indices(eqn: JaxprEqn, own: set[Any]) -> list[int]:
         return []
     end = len(eqn.invars) - isinstance(primitive, Scatter)
     return [k for k in range(1, end) if isinstance(eqn.invars[k], Var) and eqn.invars[k] in own]
+
+
+def _is_outside(eqn: JaxprEqn) -> bool:
+    """Whether elements are read of an axis that has none."""
+    primitive = eqn.primitive
+    if not isinstance(primitive, Gather):
+        return False
+    sizes = zip(eqn.invars[0].aval.shape, primitive.slice_sizes, strict=True)
+    return any(size == 0 and taken == 1 for size, taken in sizes)
 
 
 def _zero_unless(live: Value, index: Value) -> Value:

@@ -242,7 +242,7 @@ class Cond(HigherOrder):
         index, *operands = args
         for live, branch in zip(self._taken(index), self.branches, strict=True):
             if has_effects(branch):
-                body, _ = vmap_of(_effects_if_live(branch), size, (True, *batched), ())
+                body, _ = vmap_of(_effects_if_live(branch, batched), size, (True, *batched), ())
                 inputs = [aval(live), *map(aval, operands)]
                 any_live = convert_element_type(reduce_or(live, [0]), INDEX)
                 bind(Cond((_nothing(tuple(inputs)), body)), any_live, live, *operands)
@@ -412,20 +412,13 @@ def _nothing(avals: tuple[ShapedArray, ...]) -> ClosedJaxpr:
 
 
 @per_jaxpr
-def _effects_if_live(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """(xs -> )  ->  (live, xs -> ), where what is in bodies is done for a true `live` only"""
+def _effects_if_live(closed: ClosedJaxpr, batched: Flags) -> ClosedJaxpr:
+    """(xs -> )  ->  (live, xs -> ), as `inline_if` has it where `live` is true for an example"""
     live = Var(ShapedArray((), BOOL), "live")
     inputs = [live, *closed.jaxpr.invars]
 
-    def step(live: Value, eqn: JaxprEqn, operands: Sequence[Value]) -> Sequence[Value]:
-        if isinstance(eqn.primitive, HigherOrder):
-            results = eqn.primitive.bind_if_live(live, operands, (False,) * len(operands))
-            if results is not None:
-                return results
-        return copy_equation(eqn, operands)
-
     def fun(live: Value, *xs: Value) -> list[Value]:
-        return walk(closed, xs, lambda eqn, operands: step(live, eqn, operands))
+        return inline_if(live, closed, xs, batched, some_live=True)
 
     return make(fun, [var.aval for var in inputs], [var.name for var in inputs])
 

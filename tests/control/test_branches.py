@@ -135,3 +135,14 @@ def test_derivatives_of_each_branch() -> None:
         )
         rows = [s2s.grad(lambda w, x, i=i: np.sum(fun(i, w, x)), (0, 1))(X, X) for i in range(3)]
         same(gradient(np.arange(3), X, X), tuple(map(np.stack, zip(*rows, strict=True))))
+
+
+def test_an_example_that_does_not_index_an_array_of_nothing_reads_none_of_it() -> None:
+    def element(x: Any, i: Any) -> Any:
+        return lax.cond(i < x.shape[0], lambda: x[i], lambda: 0.0)
+
+    rows = s2s.vmap(element)(np.ones((2, 0)), np.array([1, 5]))
+    np.testing.assert_array_equal(rows, np.zeros(2))
+    assert s2s.jit(element)(np.ones(0), 1) == 0.0
+    with pytest.raises(IndexError):
+        s2s.vmap(element)(np.ones((2, 0)), np.array([-1, 5]))

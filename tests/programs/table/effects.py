@@ -137,3 +137,14 @@ def chosen_or_refused(x: float) -> float:
         raise ArithmeticError("x is not positive")
 
     return math.sqrt(x) if x > 0.0 else fail()
+
+
+def checked_where_it_is(x, t):
+    """
+    >>> checked_where_it_is(np.array([0.4, 0.9, 1.4]), 1.2)
+    >>> checked_where_it_is(np.array([0.5, 0.2, 1.1]), 5.1)
+    """
+    i = int(t)
+    if i < len(x):
+        assert x[i] > 0.0, "the element is not positive"
+    return np.sum(np.sqrt(x)) * t

@@ -73,6 +73,8 @@ def _(
     x, *indices = operands
     (result,) = results
     numbers, sizes = primitive.dimension_numbers, primitive.slice_sizes
+    if any(n == 0 and size == 1 for n, size in zip(x.aval.shape, sizes, strict=True)):
+        return [emitter.full(_missing(result), result)]
     vectors, inside = _index_vectors(
         emitter, indices, numbers.start_index_map, x.aval.shape, sizes, primitive.mode
     )
