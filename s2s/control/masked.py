@@ -28,7 +28,7 @@ from s2s.ir.check import check
 from s2s.ir.dims import Size, dimension, names_of, same_size, substitute
 from s2s.ir.dtypes import BOOL, INT64
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, ShapedArray, Var
-from s2s.passes.bound_dimensions import names_in
+from s2s.passes.bound_dimensions import names_in, ragged_results
 from s2s.passes.dce import dce
 from s2s.passes.names import hand_on_names
 from s2s.primitive import Primitive, Value
@@ -75,6 +75,8 @@ def with_masked_arrays(closed: ClosedJaxpr) -> ClosedJaxpr:
     """
     if not _selects(closed):
         return closed
+    for _, eqn in ragged_results(closed):
+        raise refused(eqn)
     scope = _Scope({})
     made = make(
         lambda *xs: walk(closed, xs, scope.step),

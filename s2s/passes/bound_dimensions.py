@@ -7,7 +7,7 @@ from typing import cast
 from weakref import WeakKeyDictionary
 
 from s2s.ir.dims import BOUND_BY_EQUATIONS, Dim, Size, bound_dimension, fresh_dimension, names_of
-from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
+from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, Var
 from s2s.primitive import Primitive, jaxpr_with_sizes
 from s2s.primitives.counts import BindDimension
 
@@ -37,6 +37,15 @@ def counts_of(eqns: Iterable[JaxprEqn]) -> dict[str, Var]:
         if eqn.primitive.bound_dimension is not None:
             counts.setdefault(eqn.primitive.bound_dimension, eqn.outvars[0])
     return counts
+
+
+def ragged_results(closed: ClosedJaxpr) -> Iterator[tuple[Atom, JaxprEqn]]:
+    """The results of a size that an equation binds, and the equations that make them."""
+    bound = counts_of(closed.eqns).keys()
+    made = {var: eqn for eqn in closed.eqns for var in eqn.outvars}
+    for atom in closed.jaxpr.outvars:
+        if any(names_of(size) & bound for size in atom.aval.shape) and isinstance(atom, Var):
+            yield atom, made[atom]
 
 
 def binding(name: str, count: Var) -> JaxprEqn:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from s2s.errors import UserError
 from s2s.ir.check import check
-from s2s.ir.dims import Size, names_of
-from s2s.ir.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
-from s2s.passes.bound_dimensions import counts_of, with_fresh_dimensions
+from s2s.ir.dims import Size
+from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, ShapedArray, Var
+from s2s.passes.bound_dimensions import ragged_results, with_fresh_dimensions
 from s2s.passes.names import hand_on_names
 from s2s.primitive import BatchAxis, Primitive, Value, registry
 from s2s.primitives.core import move_batch_axis
@@ -77,7 +77,7 @@ def _one_by_one(
     out_axes: Sequence[BatchAxis] | None,
 ) -> tuple[ClosedJaxpr, list[BatchAxis]]:
     """A loop over the examples. Raises UserError if the results have a size for each."""
-    for atom, eqn in _ragged_results(closed):
+    for atom, eqn in ragged_results(closed):
         raise UserError(
             f"this has another size, {atom.aval}, for each example of the batch, so that the "
             "results of all of them are no array. Return what is computed of it, or fill an array "
@@ -121,15 +121,6 @@ def _one_by_one(
         return [_with_axis(size, r, axis) for r, axis in zip(batched, wanted, strict=True)]
 
     return _made(fun, closed, size, in_axes), list(wanted)
-
-
-def _ragged_results(closed: ClosedJaxpr) -> Iterator[tuple[Atom, JaxprEqn]]:
-    """The results of a size that an equation binds, and the equations that make them."""
-    bound = counts_of(closed.eqns).keys()
-    made = {var: eqn for eqn in closed.eqns for var in eqn.outvars}
-    for atom in closed.jaxpr.outvars:
-        if any(names_of(size) & bound for size in atom.aval.shape) and isinstance(atom, Var):
-            yield atom, made[atom]
 
 
 def _made(

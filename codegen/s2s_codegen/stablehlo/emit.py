@@ -30,6 +30,7 @@ from s2s.errors import UserError
 from s2s.ir.dims import Dim, FloorDiv, Shape, Size
 from s2s.ir.dtypes import DType
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Source, Var
+from s2s.passes.bound_dimensions import ragged_results
 from s2s.primitive import Primitive, Value
 from s2s.trace import make
 from s2s_codegen.stablehlo.histories import in_windows
@@ -351,6 +352,13 @@ def emit_module(
     emitter = Emitter(module)
     parameters = _parameters(closed)
     bind_sizes(emitter, parameters, arguments or _unnamed(closed, name))
+    for _, equation in ragged_results(closed):
+        raise UserError(
+            "the function returns an array whose size depends on the values of the "
+            "arguments, and StableHLO's have fixed sizes. Return what is computed of it, fill an "
+            "array of a given length, or write a NumPy module.",
+            equation.source,
+        )
     finished = products_apart(in_windows(masked(closed)))
     visibility = "public" if entry == "main" else "private"
     module.names.add(entry)

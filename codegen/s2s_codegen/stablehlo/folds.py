@@ -18,8 +18,9 @@ from s2s.primitives.arithmetic import add, max as maximum, min as minimum, mul
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import full
 from s2s.primitives.indexing import ScatterAdd
-from s2s.primitives.logic import bitwise_and, bitwise_or, lt, select_n
+from s2s.primitives.logic import bitwise_and, bitwise_or, ge, lt, select_n
 from s2s.trace import aval, bind, make
+from s2s_codegen.stablehlo.text import missing
 from s2s_codegen.stablehlo.windows import (
     History,
     Place,
@@ -121,7 +122,8 @@ def _is_over_rows(primitive: Primitive, operands: Sequence[Any]) -> bool:
 
 
 def rows_at(history: History, place: Place, primitive: layout.Slice, number: int) -> Value:
-    """So many rows of a history from a place on; of the other axes what the slice takes."""
+    """So many rows of a history from a place on; of the other axes what the slice takes. NumPy
+    raises IndexError for a row that there is not, which compiled code cannot: it gives NaN."""
     parts: Values = []
     for first in range(0, number, history.steps.rows):
         window = history.window(place.moved(first))
@@ -131,5 +133,9 @@ def rows_at(history: History, place: Place, primitive: layout.Slice, number: int
             (height, *primitive.limit_indices[1:]),
             primitive.strides,
         )
-        parts.append(bind(part, window))
+        rows = bind(part, window)
+        found, numbers = aval(rows), row_numbers(place.moved(first), height)
+        is_row = bitwise_and(ge(numbers, INT64.type(0)), lt(numbers, history.size))
+        absent = full(found.shape, missing(found), found.dtype)
+        parts.append(select_n(along_rows(is_row, rows), absent, rows))
     return joining.concatenate(parts, 0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from s2s.ir.dims import Dim, Shape
-from s2s.ir.dtypes import DType
+from s2s.ir.dtypes import BOOL, DType
 from s2s.ir.jaxpr import ShapedArray, Source
 
 ELEMENT_TYPES: dict[str, str] = {
@@ -107,3 +107,10 @@ def string(text: str) -> str:
     """A string literal: what is not printable ASCII as the hexadecimal codes of its bytes."""
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
     return f'"{"".join(plain)}"'
+
+
+def missing(aval: ShapedArray) -> object:
+    """What stands for an element that does not exist: NaN, or the least integer."""
+    if aval.dtype == BOOL:
+        return False
+    return np.nan if aval.dtype.kind in "fc" else np.iinfo(aval.dtype).min

@@ -167,3 +167,25 @@ def test_what_windows_cannot_give_is_refused() -> None:
     summed = keeping("z:f64[steps_1] = cumsum[axis=0 reverse=False] ys")
     with pytest.raises(UserError, match=r"what a loop of unknown length keeps .* \(cumsum\)"):
         in_windows(summed)
+
+
+@pytest.mark.parametrize(
+    "fun", [lambda x: x[x > 0.0], lambda x: np.array([v for v in x if v > 0.0])]
+)
+def test_an_array_of_as_many_elements_as_count_is_no_result(fun: Any) -> None:
+    x = np.array([0.5, -0.2, 0.3])
+    with pytest.raises(UserError, match="the function returns an array whose size depends"):
+        s2s.jit(fun)(x)
+    with pytest.raises(UserError, match="has another size"):
+        s2s.vmap(fun)(np.stack([x, -x]))
+
+
+@pytest.mark.parametrize("index", [-3, -1, 0, 1, 2])
+def test_an_element_that_no_step_has_made_is_nan(index: int) -> None:
+    def items(x: Any) -> Any:
+        return np.array([v for v in x if v > 0.0])[index]
+
+    x = np.array([0.5, -0.2, 0.3])
+    for fun in (items, lambda x: x[x > 0.0][index]):
+        wanted = fun(x) if -2 <= index < 2 else np.nan
+        np.testing.assert_array_equal(s2s.jit(fun)(x), wanted)

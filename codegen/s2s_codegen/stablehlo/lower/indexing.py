@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from s2s.ir.dims import Shape, Size
 from s2s.ir.dtypes import BOOL, INT64
 from s2s.ir.jaxpr import ShapedArray
@@ -14,7 +12,7 @@ from s2s.primitives.index_layout import GatherScatterMode
 from s2s_codegen.stablehlo.emit import Emitter, Operand, is_static, lower
 from s2s_codegen.stablehlo.lower.elementwise import compare, select
 from s2s_codegen.stablehlo.lower.layout import concatenate
-from s2s_codegen.stablehlo.text import element_type, function_type, tensor_type
+from s2s_codegen.stablehlo.text import element_type, function_type, missing, tensor_type
 
 
 def _whole_size(emitter: Emitter, size: Size, like: ShapedArray) -> Operand:
@@ -74,7 +72,7 @@ def _(
     (result,) = results
     numbers, sizes = primitive.dimension_numbers, primitive.slice_sizes
     if any(n == 0 and size == 1 for n, size in zip(x.aval.shape, sizes, strict=True)):
-        return [emitter.full(_missing(result), result)]
+        return [emitter.full(missing(result), result)]
     vectors, inside = _index_vectors(
         emitter, indices, numbers.start_index_map, x.aval.shape, sizes, primitive.mode
     )
@@ -105,14 +103,7 @@ def _(
     # NumPy raises IndexError for what lies outside, which compiled code cannot: it gives NaN.
     batch = [axis for axis in range(result.ndim) if axis not in numbers.offset_dims]
     whole = emitter.broadcast(inside, result.shape, batch) if result.shape else inside
-    return [select(emitter, whole, taken, emitter.full(_missing(result), result))]
-
-
-def _missing(aval: ShapedArray) -> object:
-    """What stands for an element that does not exist: NaN, or the least integer."""
-    if aval.dtype == BOOL:
-        return False
-    return np.nan if aval.dtype.kind in "fc" else np.iinfo(aval.dtype).min
+    return [select(emitter, whole, taken, emitter.full(missing(result), result))]
 
 
 @lower.register
