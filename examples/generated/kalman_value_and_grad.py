@@ -105,7 +105,7 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
         noise_bar += difference_bar
         covariance_bar[:, 0] += ratio_bar_2
         # kalman.py:27: variance = covariance[0, 0] + noise
-        sum_bar = covariance_bar.copy()
+        sum_bar = covariance_bar
         sum_bar[0, 0] += difference_bar
         drift_bar += sum_bar
         # kalman.py:26: error = position - mean[0]
@@ -122,4 +122,4 @@ def surprise_value_and_grad(log_drift: float, log_noise: float, positions, dt: f
     return value, (log_drift_bar, log_noise_bar)
 
 
-# s2s digest: aee5359fc6d3e68f
+# s2s digest: 939a0c1a19b354e7

@@ -298,6 +298,7 @@ class Loop:
                 self.writer.owned.add(var)
                 self._hand_on(entering, var)
         self.writer.owned.update(s.var for s in self.stacked if not s.is_list)
+        self.writer.stacked.update(s.var for s in self.stacked)
 
 
 def _may_be(name: str, out: Var) -> bool:

@@ -18,6 +18,7 @@ from s2s.tree import TreeDef
 from s2s_codegen.numpy_source import (
     branches as _branches,
     choices as _choices,
+    copies as _copies,
     places as _places,
     spell as _rules,
     sums as _sums,
@@ -57,7 +58,7 @@ from s2s_codegen.numpy_source.write import Writer, name_sizes
 __all__ = ["compile_jaxpr", "render"]
 
 # Imported for the rules that they register.
-_ = (_rules, _loops, _branches, _sums, _places, _choices)
+_ = (_rules, _loops, _branches, _sums, _places, _choices, _copies)
 
 _MAKES_FLOATS = re.compile(r"np\.(zeros|ones|full|empty)\(|\d+\.\d+ \* ")
 """The beginning of an expression that is an array of floats, or of a named type, in any case."""

@@ -144,6 +144,7 @@ class _OfUnknownLength(Loop):
         if aval.shape:
             array += f".reshape(-1, {sizes})"
         self.writer.line(f"{stacked.name} = {array}")
+        self.writer.owned.add(stacked.var)
 
 
 class _While(_OfUnknownLength):

@@ -84,6 +84,8 @@ class Writer:
         """Results without a value, which nothing reads."""
         self.changed: dict[Var, Var] = {var: var for var in changed}
         """For each value whose array surely is one that is to be changed, the input that has it."""
+        self.stacked: set[Var] = set()
+        """What loops have stacked, a row for each step."""
         self.owned: set[Var] = set(changed)
         """Inputs, and results of loops and branches, whose arrays the function may write into."""
         own = jaxpr.invars if self.is_inner else changed

@@ -52,7 +52,7 @@ REFUSALS = {
     **dict.fromkeys(
         [
             *("third_if_any", "greatest_if_any", "smallest_positive", "put_elsewhere"),
-            "between_neighbours",
+            *("between_neighbours", "differences_of_some", "trapezoid_of_some"),
         ],
         "whose arrays have fixed sizes",
     ),

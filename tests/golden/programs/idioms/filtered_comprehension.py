@@ -27,8 +27,7 @@ def filtered_comprehension_value_and_grad(x: float):
         outs_item = x ** (i + 2) if different else 0.0
         outs_steps[i] = outs_item
         is_kept_steps[i] = different
-    kept_rows = np.flatnonzero(is_kept_steps)
-    outs = outs_steps[kept_rows]
+    outs = outs_steps[is_kept_steps]
     joined = np.concatenate([np.array([x]), outs])
     total = 0.0
     for row in joined:
@@ -37,7 +36,7 @@ def filtered_comprehension_value_and_grad(x: float):
     # Backward, from the return value to the arguments.
     # idioms.py:335: return sum([x**k for k in range(8) if k % 3 != 0])
     outs_steps_bar = np.zeros(outs_steps.shape)
-    outs_steps_bar[kept_rows] = 1.0
+    outs_steps_bar[is_kept_steps] = 1.0
     x_bar = 1.0
     for i in reversed(range(2, 8)):
         outs_item_bar = outs_steps_bar[i - 2]
@@ -48,4 +47,4 @@ def filtered_comprehension_value_and_grad(x: float):
     return total, x_bar
 
 
-# s2s digest: 3a3d0253e8360b19
+# s2s digest: 0b5b695241c6d3c7
