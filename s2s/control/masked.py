@@ -32,7 +32,7 @@ from s2s.passes.bound_dimensions import names_in, ragged_results
 from s2s.passes.dce import dce
 from s2s.passes.names import hand_on_names
 from s2s.primitive import Primitive, Value
-from s2s.primitives.arithmetic import Add, Mul, Neg, Sub, add
+from s2s.primitives.arithmetic import Add, Mul, Neg, Sub, add, sub
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.conversion import ConvertElementType
 from s2s.primitives.core import (
@@ -48,7 +48,7 @@ from s2s.primitives.core import (
 )
 from s2s.primitives.counts import BindDimension, NonZero
 from s2s.primitives.creation import DimAsValue, dim_as_value, iota
-from s2s.primitives.cumulative import CumSum
+from s2s.primitives.cumulative import CumSum, cumsum
 from s2s.primitives.families import AddAny, Elementwise, LocallyConstant
 from s2s.primitives.indexing import Gather, Scatter, ScatterAdd
 from s2s.primitives.layout import Slice, Squeeze
@@ -153,14 +153,22 @@ class _Scope:
         hand_on_names(results, eqn.outvars)
         return results
 
-    def _nonzero(self, primitive: NonZero, eqn: JaxprEqn, mask: Value) -> list[Value]:
+    def _nonzero(self, primitive: NonZero, eqn: JaxprEqn, whole: Value) -> list[Value]:
+        """What the elements of another mask become counts only where that one is true, and their
+        places are those among them."""
+        outer = self._axes(eqn.invars[0], eqn)
+        mask = self._chosen(whole, eqn.invars[0], False)
         shape = aval(mask).shape
         flat = reshape(mask, (aval(mask).size,))
         self.masks[str(primitive.steps)] = flat
         self.places.update(dict.fromkeys(eqn.outvars[1:], eqn))
-        places = [
-            reshape(broadcast_in_dim(iota(INT64, (size,)), shape, (axis,)), aval(flat).shape)
+        numbers = [
+            _numbers(outer[axis]) if axis in outer else iota(INT64, (size,))
             for axis, size in enumerate(shape)
+        ]
+        places = [
+            reshape(broadcast_in_dim(along, shape, (axis,)), aval(flat).shape)
+            for axis, along in enumerate(numbers)
         ]
         return [_count(flat), *places]
 
@@ -242,14 +250,15 @@ class _Scope:
         return value if wide is None else select_n(wide, full(shape, otherwise, dtype), value)
 
     def _takes_all(self, primitive: Slice, eqn: JaxprEqn) -> bool:
-        """Whether a slice takes all elements along the axes of masks."""
+        """Whether a slice takes all elements along the axes of masks, and where it takes some of
+        another axis, these are not as many as a mask selects."""
         shape = eqn.invars[0].aval.shape
+        starts, limits = primitive.start_indices, primitive.limit_indices
         steps = primitive.strides or (1,) * len(shape)
         return all(
-            same_size(primitive.start_indices[axis], 0)
-            and same_size(primitive.limit_indices[axis], shape[axis])
-            and steps[axis] == 1
-            for axis in self._axes(eqn.invars[0], eqn)
+            (same_size(start, 0) and same_size(limit, size) and step == 1)
+            or not any(names_of(at) & self.masks.keys() for at in (start, limit, size))
+            for start, limit, step, size in zip(starts, limits, steps, shape, strict=True)
         )
 
     # -- at the places of the elements that count -------------------------------------------------
@@ -347,6 +356,11 @@ def _mentioned(eqn: JaxprEqn) -> set[str]:
     """The dimensions in the operands, parameters and results of an equation."""
     shapes = [atom.aval.shape for atom in eqn.invars]
     return names_in(eqn) | {name for shape in shapes for size in shape for name in names_of(size)}
+
+
+def _numbers(mask: Value) -> Value:
+    """The place of each element among those that a mask selects, for these."""
+    return sub(cumsum(convert_element_type(mask, INT64), 0), 1)
 
 
 def _count(mask: Value) -> Value:

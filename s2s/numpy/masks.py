@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from s2s.ir.dims import Shape, fresh_dimension, same_shape, same_size
+from s2s.ir.dims import Shape, fresh_dimension, require_same, same_size
 from s2s.ir.jaxpr import Atom, Literal
 from s2s.numpy.arguments import shape_text
 from s2s.numpy.promotion import shape_of
@@ -41,7 +41,8 @@ def places(mask: Value) -> list[Value]:
 
 def require_fitting(mask: Shape, array: Shape, axis: int) -> None:
     """Raise UserError unless a mask has the sizes of the axes of an array from `axis` on."""
-    if not same_shape(array[axis : axis + len(mask)], mask):
+    covered = array[axis : axis + len(mask)]
+    if len(covered) < len(mask) or not all(map(require_same, covered, mask)):
         raise mistake(
             f"a mask of shape {shape_text(mask)} does not fit an array of shape {shape_text(array)}"
         )

@@ -155,9 +155,9 @@ def clipped(place: Size, low: Size, high: Size, axis: Size, name: str) -> Size:
     if from_front and not (bound_names(place) and bound_names(place - axis)):
         # So many from the front, or from the end.
         if is_below:
-            return low + _positive_part(place - low, high - low)
+            return low + positive_part(place - low, [high - low])
         if is_above:
-            return high - _positive_part(high - place, high - low)
+            return high - positive_part(high - place, [high - low])
     key = (str(place), str(low), str(high), str(axis))
     size = _found(key)
     if size is not None:
@@ -183,14 +183,14 @@ def clipped(place: Size, low: Size, high: Size, axis: Size, name: str) -> Size:
     return size
 
 
-def _positive_part(size: Size, at_most: Size) -> Size:
-    """`max(size, 0)`: how many elements of an axis are left of which ends are cut off. Slices that
-    leave as many are of one size."""
+def positive_part(size: Size, at_most: Sequence[Size]) -> Size:
+    """`max(size, 0)`: how many elements of an axis are left of which ends are cut off, and
+    how many steps a range takes. Those that are as many are of one size."""
     key = ("positive", str(size))
     found = _found(key)
     if found is not None:
         return found
-    part = fresh_dimension("size", [0, size], [at_most], True)
+    part = fresh_dimension("size", [0, size], at_most, True)
     return _new(key, part, lax.max(dim_as_value(size), 0))
 
 

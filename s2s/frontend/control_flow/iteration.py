@@ -12,12 +12,13 @@ from s2s.ir.dims import (
     Size,
     bound_names,
     bound_on_one_name,
+    known_at_least,
     require_at_least,
     require_same,
     same_size,
 )
 from s2s.numpy.registry import mistake
-from s2s.numpy.traced_sizes import traced_size
+from s2s.numpy.traced_sizes import positive_part, traced_size
 from s2s.primitives import functions as lax
 from s2s.primitives.creation import dim_as_value
 from s2s.trace import Tracer, known_value
@@ -195,15 +196,18 @@ def range_items(*bounds: Any) -> Items:
 
 def _not_negative(length: Any) -> Any:
     """The number of items of a range: none where it ends before it starts. A size that may be
-    negative for small values of its one name is taken not to be, which is checked on entry."""
+    negative for small values of its one name is taken not to be, which is checked on entry; one
+    that depends on values is computed."""
     if isinstance(length, Tracer):
         zero = 0 if length.aval.weak_type else length.aval.dtype.type(0)
         return lax.max(length, zero)
     if not isinstance(length, Dim):
         return max(length, 0)
-    _, most = bounds(length)
+    least, most = bounds(length)
     if most is not None and most <= 0:
         return 0
+    if bound_names(length) and not known_at_least(length, 0):
+        return positive_part(length, [] if least is None else [length - least])
     if bound_on_one_name(length) is not None:
         require_at_least(length, 0, f"{length} >= 0")
     return length

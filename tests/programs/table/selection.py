@@ -154,3 +154,35 @@ def put_elsewhere(x):
     out = np.ones_like(x)
     out[m] = y
     return np.sum(out**2)
+
+
+def selected_of_selected(x, s):
+    """
+    >>> selected_of_selected(np.array([1.2, -2.0, 0.3, 0.5]), 0.7)
+    >>> selected_of_selected(np.array([-1.0, 2.0, 0.4, 1.5]), 0.2)
+    """
+    positive = x[x > 0]
+    large = positive[positive > 0.45]
+    places = np.flatnonzero(positive > 0.45)
+    return np.sum(large**2) * s + np.sum(places) * len(large)
+
+
+def as_many_of_another(x, y):
+    """
+    >>> as_many_of_another(np.array([1.2, -2.0, 0.3, 0.5]), np.array([1.0, 0.2, -0.5, 2.0]))
+    >>> as_many_of_another(np.array([-1.0, 2.0, -0.4, 1.5]), np.array([0.5, 1.2, 0.7, -1.0]))
+    """
+    positive = x[x > 0]
+    return np.sum(y[: len(positive)] ** 2) * x[0] + np.sum(x[y > 0])
+
+
+def between_places(x, s):
+    """
+    >>> between_places(np.array([1.2, -2.0, 0.3, 0.5]), 0.7)
+    >>> between_places(np.array([-1.2, -2.0, -0.3, -0.5]), 0.2)
+    """
+    starts = np.flatnonzero(x > 0)
+    total = s
+    for i in range(len(starts) - 1):
+        total += np.sum(x[starts[i] : starts[i + 1]]) ** 2
+    return total
