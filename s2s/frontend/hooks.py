@@ -37,6 +37,7 @@ from s2s.frontend.control_flow.branches import (
     follow,
     negation,
     tested,
+    where_true,
 )
 from s2s.frontend.control_flow.comparisons import chain, compare
 from s2s.frontend.control_flow.comprehensions import Flattened, comprehension, generator
@@ -296,6 +297,7 @@ _HOOKS: dict[str, Callable[..., Any]] = {
     "trying": trying,
     "unary": unary,
     "visible": visible,
+    "where_true": where_true,
     "while_loop": while_loop,
 }
 assert {*_HOOKS, "enter"} == set(HOOKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from s2s.frontend.control_flow.arms import Arm, Block, bound, merged
@@ -15,10 +16,12 @@ from s2s.frontend.users_functions import users_method
 from s2s.ir.bounds import bounds
 from s2s.ir.dims import Dim, bound_names
 from s2s.ir.dtypes import BOOL
+from s2s.numpy.array import is_changeable
 from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
 from s2s.primitives.creation import dim_as_value
-from s2s.trace import Tracer, known_value
+from s2s.trace import Tracer, builder_in_force, known_value
+from s2s.tree import flatten
 
 # -- tests ----------------------------------------------------------------------------------------
 
@@ -94,7 +97,7 @@ def both(symbol: str, first: Any, *others: Callable[[], Any]) -> Any:
     if not others:
         return first
     second, *rest = others
-    test = tested(first)
+    test, first = (first.test, first.value) if isinstance(first, IfTrue) else (tested(first), first)
 
     def following() -> Any:
         return both(symbol, second(), *rest)
@@ -104,6 +107,54 @@ def both(symbol: str, first: Any, *others: Callable[[], Any]) -> Any:
     if symbol == "and":
         return _chosen(test, following, lambda: first)
     return _chosen(test, lambda: first, following)
+
+
+@dataclass(frozen=True)
+class IfTrue:
+    """What an operand of `or` is where `test` holds, and else something that is not true."""
+
+    test: Tracer
+    value: Any
+
+
+def where_true(first: Any, *others: Callable[[], Any]) -> Any:
+    """`first and ...` before an `or`: what it is where it is not true may be of another type."""
+    if not others:
+        return first
+    second, *rest = others
+    test = tested(first)
+
+    if not isinstance(test, Tracer):
+        return where_true(second(), *rest) if test else first
+
+    def following() -> End:
+        found = where_true(second(), *rest)
+        if isinstance(found, IfTrue):
+            return Outcome({"value": found.test}, found.value)
+        truth = tested(found)
+        if truth is False:
+            return None
+        if _is_of_before(found):
+            outside.append(found)
+            found = None
+        return Outcome({"value": truth}, found)
+
+    outside: list[Any] = []
+    arms = [Arm.traced(following, second, *rest), Arm.traced(_nothing)]
+    if arms[0].raises:
+        _raised(test, arms)
+        return False
+    outcome = merged(test, arms).outcome
+    if outcome is None:
+        return False
+    return IfTrue(outcome.jumps["value"], outside[0] if outside else outcome.value)
+
+
+def _is_of_before(value: Any) -> bool:
+    """Whether nothing in a value is made in the branch in which this is asked."""
+    own = builder_in_force()
+    tracers = [leaf for leaf in flatten(value)[0] if isinstance(leaf, Tracer)]
+    return not any(tracer.builder is own or is_changeable(tracer) for tracer in tracers)
 
 
 def choose(value: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:

@@ -87,8 +87,21 @@ class Expressions(Nodes):
             node.values = [*(self.truth(value, "and") for value in first), self.visit(last)]
             return node
         text = placed(ast.Constant("and" if isinstance(node.op, ast.And) else "or"), node)
-        values = [*map(visit, node.values)]
+        *first, last = node.values
+        if isinstance(node.op, ast.Or) and visit == self.visit:
+            values = [*map(self.alternative, first), visit(last)]
+        else:
+            values = [*map(visit, node.values)]
         return self.hook("both", text, values[0], *map(self.later, values[1:]), at=node)
+
+    def alternative(self, node: ast.expr) -> ast.expr:
+        """An operand of `or` that is not the last one: what it is matters only where it is true."""
+        match node:
+            case ast.BoolOp(ast.And(), [first, *others]) if not binds(*others):
+                later = [self.later(self.visit(other)) for other in others]
+                return self.hook("where_true", self.visit(first), *later, at=node)
+            case _:
+                return self.visit(node)
 
     def test(self, node: ast.expr) -> ast.expr:
         """A converted expression that is asked for its truth."""

@@ -54,6 +54,7 @@ HOOKS = (
     "trying",
     "unary",
     "visible",
+    "where_true",
     "while_loop",
 )
 """The hooks that converted code refers to."""

@@ -218,3 +218,23 @@ def select_by_norm(v):
     if norm > 1.0:
         v = v / norm
     return v[0] * v[1] + norm
+
+
+def first_that_is_positive(x: float, y: float) -> float:
+    """
+    >>> first_that_is_positive(0.5, 0.2)
+    >>> first_that_is_positive(-0.5, 0.2)
+    >>> first_that_is_positive(-0.5, -0.2)
+    """
+    z = (x > 0 and x) or (y > 0 and y) or -1.5
+    return z * x
+
+
+def and_before_or(x: float, y: float) -> float:
+    """
+    >>> and_before_or(0.5, 0.2)
+    >>> and_before_or(-0.5, 0.2)
+    >>> and_before_or(0.5, 1.2)
+    """
+    scale, shift = (x > 0.0 and y < 1.0 and (math.log(x), y)) or (y, 2.0)
+    return scale * x + shift
