@@ -271,8 +271,10 @@ class _Scope:
         end = len(eqn.invars) - isinstance(primitive, Scatter)
         indices = eqn.invars[1:end]
         maker = self.places.get(indices[0]) if isinstance(indices[0], Var) else None
-        axis = primitive.mask_axis(eqn.invars[0].aval.ndim)
-        if maker is None or axis is None or list(indices) != list(maker.outvars[1:]):
+        if maker is None or list(indices) != list(maker.outvars[1:]):
+            return None
+        axis = primitive.mask_axis(eqn.invars[0].aval.shape, maker.invars[0].aval.shape)
+        if axis is None:
             return None
         name = maker.primitive.bound_dimension
         assert name is not None

@@ -121,7 +121,8 @@ def _bound(
     eqn = builder.producer(tracer_of(builder, var))
     # The same read of an array is the same size.
     atoms = [] if eqn is None else [a.key() if isinstance(a, Literal) else a for a in eqn.invars]
-    same = var if eqn is None or eqn.primitive.has_effect else (eqn.primitive, *atoms)
+    is_one = eqn is not None and len(eqn.outvars) == 1 and not eqn.primitive.has_effect
+    same = (eqn.primitive, *atoms) if eqn is not None and is_one else var
     size = _known(builder, same)
     if size is None:
         if var in builder.ranges:

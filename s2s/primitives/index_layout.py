@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.ir.dims import Shape, Size, require_same, same_size
+from s2s.ir.dims import Shape, Size, require_same, same_shape, same_size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import BatchAxis, Producer, Value, registry
@@ -45,12 +45,16 @@ class GatherDimensionNumbers:
     collapsed_slice_dims: tuple[int, ...]
     start_index_map: tuple[int, ...]
 
-    def mask_axis(self, rank: int) -> int | None:
-        """The axis of an operand of so many axes at which a mask would begin whose true elements
-        the indices are the places of; None if no mask selects in this layout."""
+    def mask_axis(self, shape: Shape, mask: Shape) -> int | None:
+        """The axis of an operand at which a mask begins whose true elements the indices are the
+        places of; None if it does not select in this layout, or is of other sizes."""
         axes = self.start_index_map
-        consecutive = axes == tuple(range(axes[0], axes[0] + len(axes)))
-        return axes[0] if consecutive and self == numpy_layout(rank, axes, 1) else None
+        first = axes[0]
+        if axes != tuple(range(first, first + len(axes))):
+            return None
+        if self != numpy_layout(len(shape), axes, 1):
+            return None
+        return first if same_shape(shape[first : first + len(mask)], mask) else None
 
     def of_scatter(self) -> ScatterDimensionNumbers:
         """The numbers of the scatter that puts back what this gather takes."""

@@ -103,9 +103,9 @@ class Gather(Primitive):
             indices, sizes = [example_numbers(size, indices), *indices], (1, *sizes)
         return bind(Gather(new, sizes, self.mode), x, *indices), place
 
-    def mask_axis(self, rank: int) -> int | None:
+    def mask_axis(self, shape: Shape, mask: Shape) -> int | None:
         """See `GatherDimensionNumbers.mask_axis`."""
-        return self.dimension_numbers.mask_axis(rank)
+        return self.dimension_numbers.mask_axis(shape, mask)
 
     def index(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         """What stands between the brackets."""
@@ -236,9 +236,9 @@ class Scatter(Primitive):
         """The same scatter with other dimension numbers."""
         return replace(self, dimension_numbers=numbers)
 
-    def mask_axis(self, rank: int) -> int | None:
+    def mask_axis(self, shape: Shape, mask: Shape) -> int | None:
         """See `GatherDimensionNumbers.mask_axis`."""
-        return self.dimension_numbers.of_gather().mask_axis(rank)
+        return self.dimension_numbers.of_gather().mask_axis(shape, mask)
 
     def index(self, operands: Sequence[str], avals: Sequence[ShapedArray]) -> str:
         """What stands between the brackets."""

@@ -86,7 +86,7 @@ def _by_mask(eqn: JaxprEqn, makers: dict[Var, JaxprEqn]) -> JaxprEqn:
     maker = None if isinstance(indices[0], Literal) else makers.get(indices[0])
     if maker is None or list(indices) != list(maker.outvars[1:]):
         return eqn
-    first = primitive.mask_axis(eqn.invars[0].aval.ndim)
+    first = primitive.mask_axis(eqn.invars[0].aval.shape, maker.invars[0].aval.shape)
     if first is None:
         return eqn
     fields = {f.name: getattr(primitive, f.name) for f in dataclasses.fields(primitive)}

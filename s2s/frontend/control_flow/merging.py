@@ -19,7 +19,7 @@ from s2s.numpy.array import is_changeable
 from s2s.primitive import Zero
 from s2s.primitives import functions as lax
 from s2s.primitives.core import convert_element_type, instantiate
-from s2s.primitives.creation import dim_as_value
+from s2s.primitives.creation import DimAsValue, dim_as_value
 from s2s.trace import Builder, Tracer, aval, builders_in_force
 from s2s.tree import TreeDef, flatten, unflatten
 
@@ -231,7 +231,7 @@ def described(value: Any) -> str:
 
 def leaf_aval(leaf: Any) -> ShapedArray:
     """The type of a leaf as a value of the jaxpr."""
-    return aval(dim_as_value(leaf)) if isinstance(leaf, Dim) else aval(leaf)
+    return DimAsValue(leaf).abstract() if isinstance(leaf, Dim) else aval(leaf)
 
 
 def joined(leaves: Sequence[Any], describe: Callable[[int], str]) -> ShapedArray:

@@ -141,3 +141,15 @@ def partial_pivoting(a):
             a[i, k] = a[i, k] / a[k, k]
             a[i, k + 1 :] -= a[i, k] * a[k, k + 1 :]
     return np.sum(np.log(np.abs(np.diag(a))))
+
+
+def between_extremes(x, s):
+    """
+    >>> between_extremes(np.array([1.2, -2.0, 0.3, 3.0]), 0.7)
+    >>> between_extremes(np.array([-1.0, 2.0, 0.4, -3.0]), 0.2)
+    """
+    if s > 0.5:
+        first, last = 0, np.argmax(x)
+    else:
+        first, last = np.argmin(x), len(x)
+    return np.sum(x[first:last] ** 2) * s

@@ -186,3 +186,17 @@ def between_places(x, s):
     for i in range(len(starts) - 1):
         total += np.sum(x[starts[i] : starts[i + 1]]) ** 2
     return total
+
+
+def places_in_another(x, y, s):
+    """
+    >>> places_in_another(np.array([1.2, -2.0, 0.3]), np.array([1.0, 0.2, -0.5, 2.0]), 0.7)
+    >>> places_in_another(np.array([-1.0, 2.0, 0.4]), np.array([0.5, 1.2, 0.7, -1.0]), 0.2)
+    """
+    where = np.flatnonzero(x > 0)
+    positive = x[where]
+    total = np.sum(y[where] ** 2) + np.sum(y[np.flatnonzero(positive > 0.45)]) * s
+    for i in range(len(x)):
+        smaller = len(x[x < x[i] + 0.01])
+        total += np.sum(y[:smaller]) * (smaller + 1)
+    return total

@@ -25,16 +25,16 @@ def as_many_of_another_value_and_grad(x, y):
     if y.shape != (n,):
         raise ValueError("expected x: f64[n], y: f64[n]")
 
-    # selection.py:161: positive = x[x > 0]
+    # selection.py:175: positive = x[x > 0]
     mask = x > 0.0
     count = np.count_nonzero(mask)
-    # selection.py:162: return np.sum(y[: len(positive)] ** 2) * x[0] + np.sum(x[y > 0])
+    # selection.py:176: return np.sum(y[: len(positive)] ** 2) * x[0] + np.sum(x[y > 0])
     total = np.sum(y[:count] ** 2)
     above = y > 0.0
     value = total * x[0] + np.sum(x[above])
 
     # Backward, from the return value to the arguments.
-    # selection.py:162: return np.sum(y[: len(positive)] ** 2) * x[0] + np.sum(x[y > 0])
+    # selection.py:176: return np.sum(y[: len(positive)] ** 2) * x[0] + np.sum(x[y > 0])
     x_bar = np.zeros(x.shape)
     x_bar[above] = 1.0
     x_bar[0] += total
@@ -44,4 +44,4 @@ def as_many_of_another_value_and_grad(x, y):
     return value, (x_bar, y_bar)
 
 
-# s2s digest: b49f3f00a14d10e0
+# s2s digest: 635eb0cd01e7e23a

@@ -25,14 +25,14 @@ def between_places_value_and_grad(x, s: float):
     if np.ndim(s):
         raise ValueError("expected x: f64[n], s: float")
 
-    # selection.py:170: starts = np.flatnonzero(x > 0)
+    # selection.py:184: starts = np.flatnonzero(x > 0)
     starts = np.flatnonzero(x > 0.0)
     count = len(starts)
-    # selection.py:172: for i in range(len(starts) - 1):
+    # selection.py:186: for i in range(len(starts) - 1):
     total = s
     total_1_steps = np.empty(max(count - 1, 0))
     for i in range(count - 1):
-        # selection.py:173: total += np.sum(x[starts[i] : starts[i + 1]]) ** 2
+        # selection.py:187: total += np.sum(x[starts[i] : starts[i + 1]]) ** 2
         element = starts[i]
         element_1 = starts[i + 1]
         start = np.maximum(n + element, 0) if element < 0 else np.minimum(element, n)
@@ -46,10 +46,10 @@ def between_places_value_and_grad(x, s: float):
         total_1_steps[i] = total_1
 
     # Backward, from the return value to the arguments.
-    # selection.py:172: for i in range(len(starts) - 1):
+    # selection.py:186: for i in range(len(starts) - 1):
     x_bar = np.zeros(n)
     for i in reversed(range(count - 1)):
-        # selection.py:173: total += np.sum(x[starts[i] : starts[i + 1]]) ** 2
+        # selection.py:187: total += np.sum(x[starts[i] : starts[i + 1]]) ** 2
         element_2 = starts[i]
         element_3 = starts[i + 1]
         start = (
@@ -66,4 +66,4 @@ def between_places_value_and_grad(x, s: float):
     return total, (x_bar, s_bar)
 
 
-# s2s digest: d458cea244ef8e6e
+# s2s digest: 2c119b69a15388a4

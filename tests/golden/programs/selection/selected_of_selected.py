@@ -25,28 +25,28 @@ def selected_of_selected_value_and_grad(x, s: float):
     if np.ndim(s):
         raise ValueError("expected x: f64[n], s: float")
 
-    # selection.py:150: positive = x[x > 0]
+    # selection.py:164: positive = x[x > 0]
     above = x > 0.0
     positive = x[above]
-    # selection.py:151: large = positive[positive > 0.45]
+    # selection.py:165: large = positive[positive > 0.45]
     above_1 = positive > 0.45
     places = np.flatnonzero(above_1)
     count_1 = len(places)
     large = positive[above_1]
-    # selection.py:153: return np.sum(large**2) * s + np.sum(places) * len(large)
+    # selection.py:167: return np.sum(large**2) * s + np.sum(places) * len(large)
     total = np.sum(large**2)
     value = total * s + np.sum(places) * count_1
 
     # Backward, from the return value to the arguments.
-    # selection.py:151: large = positive[positive > 0.45]
+    # selection.py:165: large = positive[positive > 0.45]
     large_bar = 2.0 * s * large
     positive_bar = np.zeros(positive.shape)
     positive_bar[above_1] = large_bar
-    # selection.py:150: positive = x[x > 0]
+    # selection.py:164: positive = x[x > 0]
     x_bar = np.zeros(x.shape)
     x_bar[above] = positive_bar
 
     return value, (x_bar, total)
 
 
-# s2s digest: 594b222a690cd6e1
+# s2s digest: fae30a983eb80cc2
