@@ -14,6 +14,7 @@ from s2s_codegen.numpy_source.expression import (
     is_negative,
     without_sign,
 )
+from s2s_codegen.numpy_source.nested import in_place
 from s2s_codegen.numpy_source.sharing import may_own_result, origins, takes_over
 from s2s_codegen.numpy_source.statements import Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer, identifier
@@ -155,16 +156,42 @@ class Loop:
         kept = any(s.is_list and (s.made is var or s.made is out) for s in self.stacked)
         return bool(out.aval.shape) or not kept
 
-    def make_arrays(self) -> None:
-        """Make the arrays and lists for the results of all steps."""
+    def _filled_by_inner_loops(self, number: str | None) -> list[Stacked]:
+        """The results of all steps whose rows loops in the body fill by themselves."""
+        filled: list[Stacked] = []
+        before = {word for s in self.writer.statements for word in words_of(s)}
+        for stacked in self.stacked:
+            made = stacked.made
+            if number is None or stacked.is_list or stacked.start is not None:
+                continue
+            if not isinstance(made, Var) or made not in self.inner.stacked:
+                continue
+            results = [*self.carry_outs, *[s.made for s in self.stacked]]
+            name = self.scope.names[made]
+            is_read = self.inner.times_read(made) > 1 or results.count(made) > 1
+            if is_read or name in before:
+                continue
+            statements = in_place(name, self.place(number, 0), self.inner.statements)
+            if statements is not None:
+                self.inner.statements = statements
+                stacked.name = name
+                filled.append(stacked)
+        return filled
+
+    def make_arrays(self, filled: Sequence[Stacked]) -> None:
+        """Make the arrays and lists for the results of all steps. Those that are `filled` already
+        have their names."""
         in_body = {word for s in self.inner.statements for word in words_of(s)}
 
         def is_dead(var: Var) -> bool:
             return self.scope.names[var] not in in_body and self.writer.was_dead(var)
 
         for stacked in self.stacked:
-            hint = self._stacked_hint(stacked)
-            stacked.name = self.scope.names.give(stacked.var, hint, is_dead)
+            if stacked in filled:
+                self.scope.names.hold(stacked.var, stacked.name)
+            else:
+                hint = self._stacked_hint(stacked)
+                stacked.name = self.scope.names.give(stacked.var, hint, is_dead)
             start = None if stacked.start is None else self.names[stacked.start]
             if stacked.is_list:
                 self.scope.lists.add(stacked.var)
@@ -215,9 +242,10 @@ class Loop:
         entering = [s for s in self.stacked if s.made in self.carry_vars]
         texts = [inner.scope.whole(s.made).text for s in entering]
         inner.write()
-        self.make_arrays()
+        filled = self._filled_by_inner_loops(number)
+        self.make_arrays(filled)
         for stacked in self.stacked:
-            if stacked in entering:
+            if stacked in entering or stacked in filled:
                 continue
             results = (*self.carry_outs, *[s.made for s in self.stacked if s is not stacked])
             if any(stacked.made is out for out in results):

@@ -24,8 +24,6 @@ def edit_distance_value_and_grad(a, b):
         (a_bar, b_bar): float64[n], float64[m]
     """
     (n,), (m,) = a.shape, b.shape
-    if {a.dtype, b.dtype} != {np.dtype(np.float64)}:
-        raise TypeError("expected a: f64[n], b: f64[m]")
 
     # dynamic.py:55: d = np.zeros((m + 1, n + 1))
     d = np.zeros((n + 1, m + 1))
@@ -34,14 +32,12 @@ def edit_distance_value_and_grad(a, b):
     # dynamic.py:57: d[0, :] = np.arange(n + 1)
     d[0] = np.arange(m + 1).astype(float)
     # dynamic.py:58: for i in range(1, m + 1):
-    at_most_steps_steps = np.empty((n, m), dtype=bool)
-    at_most_1_steps_steps = np.empty((n, m), dtype=bool)
+    at_most_steps = np.empty((n, m), dtype=bool)
+    at_most_1_steps = np.empty((n, m), dtype=bool)
     for i in range(1, n + 1):
         # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
         element = a[i - 1]
         # dynamic.py:59: for j in range(1, n + 1):
-        at_most_steps = np.empty(m, dtype=bool)
-        at_most_1_steps = np.empty(m, dtype=bool)
         for j in range(1, m + 1):
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
             change = d[i - 1, j - 1] + np.abs(element - b[j - 1])
@@ -49,11 +45,9 @@ def edit_distance_value_and_grad(a, b):
             summed = d[i - 1, j] + 1.0
             summed_1 = d[i, j - 1] + 1.0
             smaller = np.minimum(change, summed)
-            at_most_steps[j - 1] = change <= summed
-            at_most_1_steps[j - 1] = smaller <= summed_1
+            at_most_steps[i - 1, j - 1] = change <= summed
+            at_most_1_steps[i - 1, j - 1] = smaller <= summed_1
             d[i, j] = np.minimum(smaller, summed_1)
-        at_most_steps_steps[i - 1] = at_most_steps
-        at_most_1_steps_steps[i - 1] = at_most_1_steps
     # dynamic.py:62: return d[m, n]
     value = d[-1, -1]
 
@@ -66,12 +60,12 @@ def edit_distance_value_and_grad(a, b):
     b_bar = np.zeros(m)
     for i in reversed(range(1, n + 1)):
         # dynamic.py:59: for j in range(1, n + 1):
-        at_most_steps = at_most_steps_steps[i - 1]
-        at_most_1_steps = at_most_1_steps_steps[i - 1]
+        at_most_2 = at_most_steps[i - 1]
+        at_most_1_1 = at_most_1_steps[i - 1]
         element = a[i - 1]
         for j in reversed(range(1, m + 1)):
-            row = at_most_steps[j - 1]
-            row_1 = at_most_1_steps[j - 1]
+            row = at_most_2[j - 1]
+            row_1 = at_most_1_1[j - 1]
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
             d_bar_i_j = d_bar[i, j]
             d_bar[i, j] = 0.0
@@ -88,4 +82,4 @@ def edit_distance_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: ec9df6283a7dec59
+# s2s digest: d5b2de8a184dbb07

@@ -22,35 +22,29 @@ def time_warping_value_and_grad(a, b):
         (a_bar, b_bar): float64[n], float64[m]
     """
     (n,), (m,) = a.shape, b.shape
-    if {a.dtype, b.dtype} != {np.dtype(np.float64)}:
-        raise TypeError("expected a: f64[n], b: f64[m]")
 
     # dynamic.py:70: cost = np.full((len(a) + 1, len(b) + 1), np.inf)
     cost = np.full((n + 1, m + 1), np.inf)
     # dynamic.py:71: cost[0, 0] = 0.0
     cost[0, 0] = 0.0
     # dynamic.py:72: for i in range(len(a)):
-    at_most_steps_steps = np.empty((n, m), dtype=bool)
-    at_most_1_steps_steps = np.empty((n, m), dtype=bool)
+    at_most_steps = np.empty((n, m), dtype=bool)
+    at_most_1_steps = np.empty((n, m), dtype=bool)
     for i in range(n):
         # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
         a_i = a[i]
         # dynamic.py:73: for j in range(len(b)):
-        at_most_steps = np.empty(m, dtype=bool)
-        at_most_1_steps = np.empty(m, dtype=bool)
         for j in range(m):
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
             cost_i_j = cost[i, j]
             element = cost[i, j + 1]
             element_1 = cost[i + 1, j]
             smaller = np.minimum(cost_i_j, element)
-            at_most_steps[j] = cost_i_j <= element
+            at_most_steps[i, j] = cost_i_j <= element
             step = np.minimum(smaller, element_1)
-            at_most_1_steps[j] = smaller <= element_1
+            at_most_1_steps[i, j] = smaller <= element_1
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
             cost[i + 1, j + 1] = (a_i - b[j]) ** 2 + step
-        at_most_steps_steps[i] = at_most_steps
-        at_most_1_steps_steps[i] = at_most_1_steps
     # dynamic.py:76: return cost[-1, -1]
     value = cost[-1, -1]
 
@@ -63,12 +57,12 @@ def time_warping_value_and_grad(a, b):
     b_bar = np.zeros(m)
     for i in reversed(range(n)):
         # dynamic.py:73: for j in range(len(b)):
-        at_most_steps = at_most_steps_steps[i]
-        at_most_1_steps = at_most_1_steps_steps[i]
+        at_most_2 = at_most_steps[i]
+        at_most_1_1 = at_most_1_steps[i]
         a_i = a[i]
         for j in reversed(range(m)):
-            row = at_most_steps[j]
-            row_1 = at_most_1_steps[j]
+            row = at_most_2[j]
+            row_1 = at_most_1_1[j]
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
             step_bar = cost_bar[i + 1, j + 1]
             cost_bar[i + 1, j + 1] = 0.0
@@ -84,4 +78,4 @@ def time_warping_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 1c5b981e38600fa7
+# s2s digest: 83f6ef5413b2bfb5

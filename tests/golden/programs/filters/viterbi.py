@@ -24,25 +24,21 @@ def viterbi_value_and_grad(log_e):
     n, m = log_e.shape
     if n < 2:
         raise ValueError("expected log_e: f64[n, m], n >= 2")
-    if log_e.dtype != np.float64:
-        raise TypeError("expected log_e: f64[n, m], n >= 2")
 
     # filters.py:71: score = log_e[0].copy()
     score = log_e[0].copy()
     # filters.py:72: back = np.zeros((n, k), dtype=int)
     back = np.zeros((n, m), dtype=int)
     # filters.py:73: for t in range(1, n):
-    above_steps_steps_steps = np.empty((n - 1, m, m), dtype=bool)
+    above_steps = np.empty((n - 1, m, m), dtype=bool)
     for t in range(1, n):
         # filters.py:74: new = np.zeros(k)
         new = np.zeros(m)
         # filters.py:75: for j in range(k):
-        above_steps_steps = np.empty((m, *new.shape), dtype=bool)
         for j in range(m):
             # filters.py:77: for i in range(k):
             arg = 0
             best = -np.inf
-            above_steps = np.empty(m, dtype=bool)
             for i in range(m):
                 # filters.py:78: cand = score[i] + np.log(TRANSITIONS[i, j])
                 cand = score[i] + np.log(TRANSITIONS[i, j])
@@ -51,13 +47,11 @@ def viterbi_value_and_grad(log_e):
                 if above:
                     arg = i
                     best = cand
-                above_steps[i] = above
+                above_steps[t - 1, j, i] = above
             # filters.py:81: new[j] = best + log_e[t, j]
             new[j] = best + log_e[t, j]
             # filters.py:82: back[t, j] = arg
             back[t, j] = np.int64(arg)
-            above_steps_steps[j] = above_steps
-        above_steps_steps_steps[t - 1] = above_steps_steps
         score = new
     # filters.py:84: last = int(np.argmax(score))
     last = int(np.argmax(score))
@@ -87,7 +81,7 @@ def viterbi_value_and_grad(log_e):
     score_bar = equal / equal.sum()
     for t in reversed(range(1, n)):
         # filters.py:75: for j in range(k):
-        above_steps_steps = above_steps_steps_steps[t - 1]
+        above_1 = above_steps[t - 1]
         score_bar_1 = np.zeros(m)
         new_bar = score_bar
         for j in reversed(range(m)):
@@ -96,7 +90,7 @@ def viterbi_value_and_grad(log_e):
             new_bar[j] = 0.0
             log_e_bar[t, j] += best_bar
             # filters.py:77: for i in range(k):
-            row = above_steps_steps[j]
+            row = above_1[j]
             for i in reversed(range(m)):
                 # filters.py:79: if cand > best:
                 if row[i]:
@@ -113,4 +107,4 @@ def viterbi_value_and_grad(log_e):
     return value, log_e_bar
 
 
-# s2s digest: 27c670263a11f2c6
+# s2s digest: 9df8136ff587e9ca

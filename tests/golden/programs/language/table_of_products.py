@@ -26,25 +26,23 @@ def table_of_products_value_and_grad(xs, ys):
         raise ValueError("expected xs: f64[n], ys: f64[m], m >= 2, n >= 3")
 
     # language.py:115: table = [[x * y for x in xs] for y in ys]
-    outs_1 = np.empty((m, n))
+    outs = np.empty((m, n))
     for i in range(m):
         y = ys[i]
-        outs = np.empty(n)
         for j in range(n):
-            outs[j] = xs[j] * y
-        outs_1[i] = outs
+            outs[i, j] = xs[j] * y
     # language.py:116: return np.sum(np.array(table) ** 2) + table[1][2] + sum(sum(row) for row in table)
     total = 0.0
-    for outs_1_row in outs_1:
+    for out in outs:
         total_1 = 0.0
-        for outs_1_row_row in outs_1_row:
-            total_1 = total_1 + outs_1_row_row
+        for out_row in out:
+            total_1 = total_1 + out_row
         total = total + total_1
-    value = np.sum(outs_1**2) + outs_1[1][2] + total
+    value = np.sum(outs**2) + outs[1][2] + total
 
     # Backward, from the return value to the arguments.
     # language.py:116: return np.sum(np.array(table) ** 2) + table[1][2] + sum(sum(row) for row in table)
-    outs_bar = 1.0 + 2.0 * outs_1
+    outs_bar = 1.0 + 2.0 * outs
     outs_bar[1, 2] += 1.0
     # language.py:115: table = [[x * y for x in xs] for y in ys]
     xs_bar = np.zeros(n)
@@ -64,4 +62,4 @@ def table_of_products_value_and_grad(xs, ys):
     return value, (xs_bar, ys_bar)
 
 
-# s2s digest: 87fd06ee67b9ab96
+# s2s digest: 1f365b94463fe320

@@ -25,17 +25,14 @@ def nearest_center_value_and_grad(points, centers):
     k = centers.shape[0]
     if centers.shape != (k, m):
         raise ValueError("expected points: f64[n, m], centers: f64[k, m]")
-    if {points.dtype, centers.dtype} != {np.dtype(np.float64)}:
-        raise TypeError("expected points: f64[n, m], centers: f64[k, m]")
 
     # learning.py:213: for p in points:
     total = 0.0
-    below_steps_steps = np.empty((n, k), dtype=bool)
+    below_steps = np.empty((n, k), dtype=bool)
     for i in range(n):
         # learning.py:215: for c in centers:
         p = points[i]
         best = np.inf
-        below_steps = np.empty(k, dtype=bool)
         for j in range(k):
             # learning.py:216: distance = np.sum((p - c) ** 2)
             distance = np.sum((p - centers[j]) ** 2)
@@ -43,10 +40,9 @@ def nearest_center_value_and_grad(points, centers):
             below = distance < best
             if below:
                 best = distance
-            below_steps[j] = below
+            below_steps[i, j] = below
         # learning.py:219: total += best
         total += best
-        below_steps_steps[i] = below_steps
 
     # Backward, from the return value to the arguments.
     # learning.py:213: for p in points:
@@ -54,14 +50,14 @@ def nearest_center_value_and_grad(points, centers):
     points_bar = np.empty((n, m))
     for i in reversed(range(n)):
         # learning.py:215: for c in centers:
-        below_steps = below_steps_steps[i]
+        below_1 = below_steps[i]
         p = points[i]
         p_bar = np.zeros(m)
         best_bar = 1.0
         c_bar_steps = np.empty((k, *p_bar.shape))
         for j in reversed(range(k)):
             # learning.py:217: if distance < best:
-            if below_steps[j]:
+            if below_1[j]:
                 product_bar = 2.0 * best_bar
                 best_bar = 0.0
             else:
@@ -76,4 +72,4 @@ def nearest_center_value_and_grad(points, centers):
     return total, (points_bar, centers_bar)
 
 
-# s2s digest: 168ec80d5bebbe65
+# s2s digest: 0b2759257579f1d9

@@ -30,22 +30,18 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
         raise ValueError("expected w: f64[n], xs: f64[m, n], ys: f64[m], rate: float")
 
     # learning.py:157: for _ in range(5):
-    w_steps_steps = np.empty((5, m, n))
-    error_steps_steps = np.empty((5, m))
+    w_steps = np.empty((5, m, n))
+    error_steps = np.empty((5, m))
     for i in range(5):
         # learning.py:158: for x, y in zip(xs, ys):
-        w_steps = np.empty((m, *w.shape))
-        error_steps = np.empty(m)
         for j in range(m):
             x = xs[j]
-            w_steps[j] = w
+            w_steps[i, j] = w
             # learning.py:159: error = w @ x - y
             error = w @ x - ys[j]
             # learning.py:160: w = w - rate * error * x
             w = w - rate * error * x
-            error_steps[j] = error
-        w_steps_steps[i] = w_steps
-        error_steps_steps[i] = error_steps
+            error_steps[i, j] = error
     # learning.py:161: return np.sum((xs @ w - ys) ** 2)
     difference = xs @ w - ys
     value = np.sum(difference**2)
@@ -59,22 +55,20 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
     ys_bar = -product_bar
     negated = -rate
     rate_bar = 0.0
-    for w_steps, error_steps in zip(
-        reversed(w_steps_steps), reversed(error_steps_steps)
-    ):
+    for w_steps_1, error_steps_1 in zip(reversed(w_steps), reversed(error_steps)):
         # learning.py:158: for x, y in zip(xs, ys):
         x_bar_steps = np.empty((m, *w_bar.shape))
         y_bar_steps = np.empty(m)
         for i in reversed(range(m)):
             x = xs[i]
-            error = error_steps[i]
+            error = error_steps_1[i]
             # learning.py:160: w = w - rate * error * x
             product_bar_1 = w_bar @ x
             error_bar = negated * product_bar_1
             rate_bar -= product_bar_1 * error
             # learning.py:159: error = w @ x - y
             y_bar_steps[i] = -error_bar
-            x_bar_steps[i] = error_bar * w_steps[i] - rate * error * w_bar
+            x_bar_steps[i] = error_bar * w_steps_1[i] - rate * error * w_bar
             w_bar += error_bar * x
         xs_bar += x_bar_steps
         ys_bar += y_bar_steps
@@ -82,4 +76,4 @@ def sgd_value_and_grad(w, xs, ys, rate: float):
     return value, (w_bar, xs_bar, ys_bar, rate_bar)
 
 
-# s2s digest: e7283b253b2d3fd6
+# s2s digest: 9716b78fcc0e9a9c

@@ -13,33 +13,39 @@ def chebyshev_value_and_grad(n: int, x: float) -> tuple[float, float]:
     """Value of `chebyshev`, and its gradient with respect to `x`.
 
     Args:
-        n: 5 only
+        n: int
         x: float
 
     Returns:
         (current, x_bar): floats
     """
-    if n != 5:
-        raise ValueError("made for n=5 only")
-
     # numerics.py:228: previous, current = current, 2.0 * x * current - previous
     twice_x = 2.0 * x
-    current = twice_x * x - 1.0
-    current_1 = twice_x * current - x
-    product = twice_x * current_1
-    current_2 = product - current
-    current_3 = twice_x * current_2 - current_1
+    # numerics.py:227: for _ in range(n - 1):
+    current = x
+    previous = 1.0
+    current_steps = []
+    for _ in range(n - 1):
+        current_steps.append(current)
+        # numerics.py:228: previous, current = current, 2.0 * x * current - previous
+        current_1 = twice_x * current - previous
+        previous = current
+        current = current_1
 
     # Backward, from the return value to the arguments.
-    # numerics.py:228: previous, current = current, 2.0 * x * current - previous
-    current_bar = twice_x * twice_x - 1.0
-    current_bar_1 = twice_x * current_bar - twice_x
-    product_bar = 2.0 * (
-        current_2 + product + current_bar * current + current_bar_1 * x
-    )
-    x_bar = twice_x * current_bar_1 - current_bar + product_bar
+    # numerics.py:227: for _ in range(n - 1):
+    x_bar = 0.0
+    current_bar = 1.0
+    previous_bar = 0.0
+    for current_1 in reversed(current_steps):
+        # numerics.py:228: previous, current = current, 2.0 * x * current - previous
+        previous_bar_1 = -current_bar
+        x_bar += 2.0 * current_bar * current_1
+        current_bar = previous_bar + twice_x * current_bar
+        previous_bar = previous_bar_1
+    x_bar += current_bar
 
-    return current_3, x_bar
+    return current, x_bar
 
 
-# s2s digest: 77c148d093acb389
+# s2s digest: bb090253cd848a42

@@ -28,22 +28,18 @@ def gauss_seidel_value_and_grad(a, b):
     # numerics.py:310: x = np.zeros(n)
     x = np.zeros(m)
     # numerics.py:311: for _ in range(10):
-    x_steps_steps = np.empty((10, m, m))
-    s_steps_steps = np.empty((10, *x.shape))
+    x_steps = np.empty((10, m, m))
+    s_steps = np.empty((10, *x.shape))
     for i in range(10):
         # numerics.py:312: for i in range(n):
-        x_steps = np.empty((m, *x.shape))
-        s_steps = np.empty(m)
         for i_1 in range(m):
-            x_steps[i_1] = x
+            x_steps[i, i_1] = x
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
             a_i_1_i_1 = a[i_1, i_1]
             s = a[i_1] @ x - a_i_1_i_1 * x[i_1]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
             x[i_1] = (b[i_1] - s) / a_i_1_i_1
-            s_steps[i_1] = s
-        x_steps_steps[i] = x_steps
-        s_steps_steps[i] = s_steps
+            s_steps[i, i_1] = s
     # numerics.py:315: return np.sum(x * b)
     value = np.sum(x * b)
 
@@ -52,10 +48,10 @@ def gauss_seidel_value_and_grad(a, b):
     a_bar = np.zeros((n, m))
     b_bar = x
     x_bar = b.copy()
-    for x_steps, s_steps in zip(reversed(x_steps_steps), reversed(s_steps_steps)):
+    for x_steps_1, s_steps_1 in zip(reversed(x_steps), reversed(s_steps)):
         # numerics.py:312: for i in range(n):
         for i in reversed(range(m)):
-            x_1 = x_steps[i]
+            x_1 = x_steps_1[i]
             # numerics.py:314: x[i] = (b[i] - s) / a[i, i]
             x_bar_i = x_bar[i]
             x_bar[i] = 0.0
@@ -64,7 +60,7 @@ def gauss_seidel_value_and_grad(a, b):
             b_bar[i] += ratio_bar
             # numerics.py:313: s = a[i] @ x - a[i, i] * x[i]
             difference_bar = (
-                ratio_bar * x_1[i] - (b[i] - s_steps[i]) / a_i_i * ratio_bar
+                ratio_bar * x_1[i] - (b[i] - s_steps_1[i]) / a_i_i * ratio_bar
             )
             x_bar -= ratio_bar * a[i]
             x_bar[i] += a_i_i * ratio_bar
@@ -74,4 +70,4 @@ def gauss_seidel_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: f18ba8ea40939d44
+# s2s digest: e687943e61cf2bb9

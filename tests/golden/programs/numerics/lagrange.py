@@ -25,27 +25,23 @@ def lagrange_value_and_grad(xs, ys, x: float):
     (n,), (m,) = xs.shape, ys.shape
     if np.ndim(x):
         raise ValueError("expected xs: f64[n], ys: f64[m], x: float")
-    if {xs.dtype, ys.dtype} != {np.dtype(np.float64)}:
-        raise TypeError("expected xs: f64[n], ys: f64[m], x: float")
 
     # numerics.py:365: for i in range(n):
     total = 0.0
-    term_steps_steps = np.empty((n, n))
+    term_steps = np.empty((n, n))
     for i in range(n):
         # numerics.py:366: term = ys[i]
         term = ys[i]
         # numerics.py:367: for j in range(n):
-        term_steps = np.empty(n)
         for j in range(n):
             # numerics.py:368: if j != i:
             if j != i:
                 # numerics.py:369: term = term * (x - xs[j]) / (xs[i] - xs[j])
                 xs_j = xs[j]
                 term = term * (x - xs_j) / (xs[i] - xs_j)
-            term_steps[j] = term
+            term_steps[i, j] = term
         # numerics.py:370: total += term
         total += term
-        term_steps_steps[i] = term_steps
 
     # Backward, from the return value to the arguments.
     # numerics.py:365: for i in range(n):
@@ -56,12 +52,12 @@ def lagrange_value_and_grad(xs, ys, x: float):
         # numerics.py:366: term = ys[i]
         term = ys[i]
         # numerics.py:367: for j in range(n):
-        term_steps = np.concatenate([np.full(1, term), term_steps_steps[i]])
+        term_steps_1 = np.concatenate([np.full(1, term), term_steps[i]])
         term_bar = 1.0
         for j in reversed(range(n)):
             # numerics.py:368: if j != i:
-            term = term_steps[j]
-            term_1 = term_steps[j + 1]
+            term = term_steps_1[j]
+            term_1 = term_steps_1[j + 1]
             if j != i:
                 # numerics.py:369: term = term * (x - xs[j]) / (xs[i] - xs[j])
                 xs_j = xs[j]
@@ -78,4 +74,4 @@ def lagrange_value_and_grad(xs, ys, x: float):
     return total, (xs_bar, ys_bar, x_bar)
 
 
-# s2s digest: cd5fd78945a6c7ef
+# s2s digest: dd2a7828589d7471

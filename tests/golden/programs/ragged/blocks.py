@@ -20,26 +20,22 @@ def blocks_value_and_grad(a):
         (total, a_bar): float64[], float64[n, m]
     """
     n, m = a.shape
-    if a.dtype != np.float64:
-        raise TypeError("expected a: f64[n, m]")
 
     # ragged.py:122: for i in range(0, n, 3):
     total = 0.0
-    total_1_steps_steps = np.empty(((n + 2) // 3, (m + 1) // 2))
+    total_1_steps = np.empty(((n + 2) // 3, (m + 1) // 2))
     for j in range((n + 2) // 3):
         i = 3 * j
         # ragged.py:124: total += np.sum(a[i : i + 3, j : j + 2]) ** 2
         stop = np.minimum(i + 3, n)
         # ragged.py:123: for j in range(0, m, 2):
-        total_1_steps = np.empty((m + 1) // 2)
         for k in range((m + 1) // 2):
             j_1 = 2 * k
             # ragged.py:124: total += np.sum(a[i : i + 3, j : j + 2]) ** 2
             stop_1 = np.minimum(j_1 + 2, m)
             total_1 = np.sum(a[i:stop, j_1:stop_1])
             total += total_1**2
-            total_1_steps[k] = total_1
-        total_1_steps_steps[j] = total_1_steps
+            total_1_steps[j, k] = total_1
 
     # Backward, from the return value to the arguments.
     # ragged.py:122: for i in range(0, n, 3):
@@ -49,14 +45,14 @@ def blocks_value_and_grad(a):
         # ragged.py:124: total += np.sum(a[i : i + 3, j : j + 2]) ** 2
         stop = np.minimum(i + 3, n)
         # ragged.py:123: for j in range(0, m, 2):
-        total_1_steps = total_1_steps_steps[j]
+        total_1_1 = total_1_steps[j]
         for k in reversed(range((m + 1) // 2)):
             j_1 = 2 * k
             # ragged.py:124: total += np.sum(a[i : i + 3, j : j + 2]) ** 2
             stop_1 = np.minimum(j_1 + 2, m)
-            a_bar[i:stop, j_1:stop_1] += 2.0 * total_1_steps[k]
+            a_bar[i:stop, j_1:stop_1] += 2.0 * total_1_1[k]
 
     return total, a_bar
 
 
-# s2s digest: 1bf8638a51cbc47b
+# s2s digest: 43e6a45cb033ba69

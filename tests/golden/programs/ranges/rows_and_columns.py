@@ -47,18 +47,16 @@ def rows_and_columns_value_and_grad(a):
         column_bar_steps[i] = np.full(n, total_steps[i] * total_bar)
         total_bar = total_bar * total_1_steps[i]
     # ranges.py:73: for row in a:
-    row_bar_steps = np.empty((n, m))
+    row_bar = np.empty((n, m))
     for i in reversed(range(n)):
         # ranges.py:74: for value in row:
         row = a[i]
-        row_bar = np.empty(m)
         for j in reversed(range(m)):
             # ranges.py:75: total += value**2
-            row_bar[j] = 2.0 * row[j] * total_bar
-        row_bar_steps[i] = row_bar
-    a_bar = column_bar_steps.T + row_bar_steps
+            row_bar[i, j] = 2.0 * row[j] * total_bar
+    a_bar = column_bar_steps.T + row_bar
 
     return total, a_bar
 
 
-# s2s digest: 92801565c00bd32f
+# s2s digest: 85bbb986565a602d

@@ -14,17 +14,18 @@ def mask_value_and_grad(x, a):
     """Value of `mask`, and its gradient with respect to all its arguments.
 
     Args:
-        x: float64[4]
-        a: float64[3, 4]
+        x: float64[n]
+        a: float64[m, n], m >= 2
 
     Returns:
         value: float64[]
-        (x_bar, a_bar): float64[4], float64[3, 4]
+        (x_bar, a_bar): float64[n], float64[m, n]
     """
-    if (x.shape, a.shape) != ((4,), (3, 4)):
-        raise ValueError("expected x: f64[4], a: f64[3, 4]")
+    m, n = a.shape
+    if x.shape != (n,) or m < 2:
+        raise ValueError("expected x: f64[n], a: f64[m, n], m >= 2")
     if {x.dtype, a.dtype} != {np.dtype(np.float64)}:
-        raise TypeError("expected x: f64[4], a: f64[3, 4]")
+        raise TypeError("expected x: f64[n], a: f64[m, n], m >= 2")
 
     # updates.py:165: y = x**2
     y = x**2
@@ -53,4 +54,4 @@ def mask_value_and_grad(x, a):
     return value, (x_bar, a_bar)
 
 
-# s2s digest: 08862b89e48e90c2
+# s2s digest: f863b5bb656ac456
