@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from s2s.control.user_functions import fits, join
+from s2s.frontend.control_flow.chosen_functions import ChosenFunction, is_function
 from s2s.frontend.control_flow.identity import containers_in
 from s2s.frontend.control_flow.indexed import Indexed
 from s2s.frontend.control_flow.state import MISSING, array_of
@@ -21,7 +22,7 @@ from s2s.primitives import functions as lax
 from s2s.primitives.core import convert_element_type, instantiate
 from s2s.primitives.creation import DimAsValue, dim_as_value
 from s2s.trace import Builder, Tracer, aval, builders_in_force
-from s2s.tree import TreeDef, flatten, unflatten
+from s2s.tree import LEAF, TreeDef, flatten, unflatten
 
 
 class Absent:
@@ -51,6 +52,14 @@ class Viewed:
 
 
 @dataclass(frozen=True)
+class Function:
+    """A leaf that is one function or another: the first where the result says so."""
+
+    is_first: Output
+    functions: tuple[Any, Any]
+
+
+@dataclass(frozen=True)
 class Merged:
     """A value of which some leaves are results."""
 
@@ -61,6 +70,8 @@ class Merged:
         def found(leaf: Any) -> Any:
             if isinstance(leaf, Viewed):
                 return leaf.views.view([results[index.number] for index in leaf.indices])
+            if isinstance(leaf, Function):
+                return ChosenFunction(results[leaf.is_first.number], *map(found, leaf.functions))
             return results[leaf.number] if isinstance(leaf, Output) else leaf
 
         return unflatten(self.structure, [found(leaf) for leaf in self.leaves])
@@ -115,6 +126,10 @@ class Merging:
     def merge(self, values: Sequence[Any]) -> Merged:
         """The value that is one of `values`, depending on the branch. Raises Unlike."""
         given = [value for value in values if value is not ABSENT]
+        is_chosen = [isinstance(value, ChosenFunction) for value in given]
+        if any(is_chosen) and len(given) == 2 and given[0] is not given[1]:
+            if all(c or is_function(v) for c, v in zip(is_chosen, given, strict=True)):
+                return Merged(LEAF, [self._function(given)])
         # What only some branches have may have been made there.
         kept = _common(given) if len(given) == len(values) else set[int]()
         return self._merge(values, given, kept)
@@ -140,9 +155,7 @@ class Merging:
         structure = parts[0][1]
         for _, other in parts[1:]:
             if other != structure:
-                raise Unlike(
-                    f"it is {described(given[0])} in one, {described(given[-1])} in another"
-                )
+                raise Unlike(_difference(given[0], given[-1]))
         rows: list[list[Any]] = [leaves for leaves, _ in parts]
         merged: list[Any] = []
         for column in zip(*rows, strict=True):
@@ -154,20 +167,34 @@ class Merging:
             if viewed is not None:
                 merged.append(viewed)
                 continue
+            if len(column) == 2 and all(map(is_function, column)):
+                merged.append(self._function(column))
+                continue
             if not all(map(is_numeric, column)):
                 kinds: list[type] = [type(leaf) for leaf in column]
                 if all(callable(leaf) and hasattr(leaf, "__name__") for leaf in column):
-                    raise Unlike("it is one function or another: call it in the branches")
+                    raise Unlike("it is one function or another: write y = f(x) in each branch")
                 if kinds[0] is kinds[-1] and kinds[0] not in (str, bytes):
                     raise Unlike(
                         f"it is one {kinds[0].__name__} or another, of which s2s makes one only if "
                         "they are dataclasses"
                     )
-                raise Unlike(
-                    f"it is {described(column[0])} in one, {described(column[-1])} in another"
-                )
+                raise Unlike(_difference(column[0], column[-1]))
             merged.append(self._output(_row(column, values)))
         return Merged(structure, merged)
+
+    def _function(self, functions: Sequence[Any]) -> Function:
+        """The function of the branch that is taken."""
+
+        def part(function: Any, branch: int) -> Any:
+            if not isinstance(function, ChosenFunction):
+                return function
+            row = (function.test, ABSENT) if branch == 0 else (ABSENT, function.test)
+            parts = part(function.first, branch), part(function.second, branch)
+            return Function(self._output(row), parts)
+
+        first, second = functions
+        return Function(self._output((True, False)), (part(first, 0), part(second, 1)))
 
     def _output(self, row: tuple[Any, ...]) -> Output:
         """The result that is one of these leaves: the same one for the same truth values."""
@@ -216,6 +243,16 @@ def _common(values: Sequence[Any]) -> set[int]:
 def _lives_inside(leaf: Any, values: Sequence[Any]) -> bool:
     """Whether a leaf that only some branches have is a value of their jaxpr."""
     return isinstance(leaf, Tracer) and any(value is ABSENT for value in values)
+
+
+def _difference(one: Any, other: Any) -> str:
+    """How two values differ, and what to write in place of what chooses one, if there is that."""
+    found = f"it is {described(one)} in one, {described(other)} in another"
+    if one is None or other is None:
+        return f"{found}, where a number such as np.inf can stand for None, or a flag of its own"
+    if any(type(value) in (list, tuple, dict, str) or is_numeric(value) for value in (one, other)):
+        return found
+    return f"{found}: write y = f(x) in each branch"
 
 
 def described(value: Any) -> str:

@@ -185,7 +185,7 @@ class Recording:
 
     def __post_init__(self) -> None:
         _alive.add(self)
-        for name, cell in _cells(self.functions):
+        for name, cell in cells_of(self.functions):
             self._add(id(cell), Variable(name, cell))
 
     def _add(self, key: int, slot: Slot) -> None:
@@ -405,7 +405,7 @@ def is_recording() -> bool:
     return bool(_recordings)
 
 
-def _cells(functions: Iterable[Callable[..., Any]]) -> Iterator[tuple[str, CellType]]:
+def cells_of(functions: Iterable[Callable[..., Any]]) -> Iterator[tuple[str, CellType]]:
     """The variables that functions share, and those of the functions in them."""
     seen: set[int] = set()
     stack: list[Any] = list(functions)

@@ -204,12 +204,12 @@ def length_of_a_text(x: float) -> float:
     return x * len(f"{x:.2f}")
 
 
-def one_function_or_another(x: float) -> float:
+def one_class_or_another(x: float) -> float:
     """
-    >>> one_function_or_another(0.3)
+    >>> one_class_or_another(0.3)
     """
-    f = math.sin if x > 0.0 else math.cos
-    return f(x)
+    kind = Linear if x > 0.0 else Quadratic
+    return kind()(math.exp(x))
 
 
 def assigned_behind_and(x: float) -> float:
@@ -241,3 +241,32 @@ def another_size_in_each_step(x):
         rest = x[i:]
         total += np.sum(rest**2)
     return total + np.sum(rest)
+
+
+class Linear:
+    def __call__(self, x):
+        return 2.0 * x
+
+
+class Quadratic:
+    def __call__(self, x):
+        return x * x
+
+
+def an_object_of_one_class_or_another(x: float) -> float:
+    """
+    >>> an_object_of_one_class_or_another(0.3)
+    """
+    model = Linear() if x > 0.0 else Quadratic()
+    return model(x)
+
+
+def none_until_there_is_a_value(xs):
+    """
+    >>> none_until_there_is_a_value(np.array([0.3, -0.2]))
+    """
+    best = None
+    for x in xs:
+        if x > 0.0 and (best is None or x < best):
+            best = x
+    return -1.0 if best is None else 2.0 * best

@@ -238,3 +238,37 @@ def and_before_or(x: float, y: float) -> float:
     """
     scale, shift = (x > 0.0 and y < 1.0 and (math.log(x), y)) or (y, 2.0)
     return scale * x + shift
+
+
+def square(t):
+    return t * t
+
+
+def a_function_by_sign(x: float) -> float:
+    """
+    >>> a_function_by_sign(1.5)
+    >>> a_function_by_sign(0.5)
+    >>> a_function_by_sign(-0.5)
+    """
+    if x > 1.0:
+        f = math.sin
+    elif x > 0.0:
+        f = square
+    else:
+
+        def f(t):
+            return t * x - 1.0
+
+    return f(x) + f(2.0 * x)
+
+
+def an_activation(x: float) -> float:
+    """
+    >>> an_activation(0.4)
+    >>> an_activation(-0.4)
+    """
+    activation = np.tanh if x > 0.0 else np.sin
+    y = x
+    for k in range(4):
+        y = activation(y) + 0.1 * k
+    return y
