@@ -19,12 +19,13 @@ from s2s.control.element_changes import (
     where_live,
 )
 from s2s.control.higher_order import HigherOrder, has_effects, per_jaxpr
-from s2s.ir.dims import Size
+from s2s.ir.dims import Size, bound_names, known_at_least, same_size
 from s2s.ir.dtypes import BOOL, INT64, is_inexact
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray, Var
 from s2s.passes.names import hand_on_names
 from s2s.primitive import Value
 from s2s.primitives.core import broadcast_in_dim, full
+from s2s.primitives.counts import Ragged
 from s2s.primitives.creation import iota
 from s2s.primitives.effects import Raise
 from s2s.primitives.identity import stop_gradient
@@ -190,12 +191,15 @@ def _own_indices(eqn: JaxprEqn, own: set[Any]) -> list[int]:
 
 
 def _is_outside(eqn: JaxprEqn) -> bool:
-    """Whether elements are read of an axis that has none."""
+    """Whether elements are read of an axis that has none. Raises Ragged if only values tell."""
     primitive = eqn.primitive
     if not isinstance(primitive, Gather):
         return False
-    sizes = zip(eqn.invars[0].aval.shape, primitive.slice_sizes, strict=True)
-    return any(size == 0 and taken == 1 for size, taken in sizes)
+    shape = zip(eqn.invars[0].aval.shape, primitive.slice_sizes, strict=True)
+    sizes = [size for size, taken in shape if same_size(taken, 1)]
+    if any(bound_names(size) and not known_at_least(size, 1) for size in sizes):
+        raise Ragged
+    return any(size == 0 for size in sizes)
 
 
 def _zero_unless(live: Value, index: Value) -> Value:

@@ -46,7 +46,7 @@ from s2s.primitives.core import (
     reduce_sum,
     reshape,
 )
-from s2s.primitives.counts import BindDimension, NonZero
+from s2s.primitives.counts import BindDimension, NonZero, Ragged
 from s2s.primitives.creation import DimAsValue, dim_as_value, iota
 from s2s.primitives.cumulative import CumSum, cumsum
 from s2s.primitives.families import AddAny, Elementwise, LocallyConstant
@@ -319,7 +319,10 @@ class _Scope:
             name = self._one(primitive.length)
             if name is None or not isinstance(own, Scan):
                 raise refused(eqn)
-            return _over_rows(own, self.masks[name], masks, operands)
+            try:
+                return _over_rows(own, self.masks[name], masks, operands)
+            except Ragged:
+                raise refused(eqn) from None
         match own:
             case Cond():
                 return bind(own, operands[0], *masks, *operands[1:])

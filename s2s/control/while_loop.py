@@ -327,6 +327,8 @@ class While(HigherOrder):
             return vmap_of(single, size, (True, *flags), forced)
 
         carry_on = fixpoint(lambda flags: step(flags)[1][:num_carry], init_on)
+        if carry_on[counter]:  # A step whose arrays have a size for each example has all of it so.
+            return self._batch_ragged(size, args, dims)
         body, out_on = step(carry_on)
         (bound,), consts, carry = self.parts(args)
         carry = [

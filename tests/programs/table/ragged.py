@@ -153,3 +153,32 @@ def between_extremes(x, s):
     else:
         first, last = np.argmin(x), len(x)
     return np.sum(x[first:last] ** 2) * s
+
+
+def best_chain(x, s):
+    """
+    >>> best_chain(np.array([1.2, 2.0, 0.3, 3.0]), 0.7)
+    >>> best_chain(np.array([-1.0, 2.0, 0.4, -3.0]), 0.2)
+    """
+    best = np.zeros(len(x))
+    for i in range(len(x)):
+        smaller = x[:i] < x[i]
+        best[i] = x[i] + (best[:i][smaller].max() if smaller.any() else 0.0)
+    return best.max() * s
+
+
+def up_and_down(x, s, steps=5):
+    """
+    >>> up_and_down(np.array([1.2, 2.0, 0.3, 3.0]), 0.7)
+    >>> up_and_down(np.array([-1.0, 2.0, 0.4, -3.0]), 0.2)
+    """
+    i = 0
+    z = x.copy()
+    for _ in range(steps):
+        if z[i] > 0 and i + 1 < len(x):
+            i += 1
+        elif i > 0:
+            i -= 1
+        z[:i] += 0.1
+        z[i:] -= 0.05 * s
+    return np.sum(z * z)
