@@ -84,16 +84,19 @@ class Precedence(enum.IntEnum):
     """How tightly a Python expression binds, from a conditional expression to a name or a call."""
 
     CONDITIONAL = 0
-    COMPARISON = 1
-    OR = 2
-    XOR = 3
-    AND = 4
-    SHIFT = 5
-    SUM = 6
-    PRODUCT = 7
-    UNARY = 8
-    POWER = 9
-    ATOM = 10
+    DISJUNCTION = 1
+    CONJUNCTION = 2
+    NEGATION = 3
+    COMPARISON = 4
+    OR = 5
+    XOR = 6
+    AND = 7
+    SHIFT = 8
+    SUM = 9
+    PRODUCT = 10
+    UNARY = 11
+    POWER = 12
+    ATOM = 13
 
 
 Producer: TypeAlias = "Callable[[Value], JaxprEqn | None]"

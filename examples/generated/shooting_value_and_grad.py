@@ -113,9 +113,7 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         ratio = 0.001 / shifted_error
         sqrt_ratio = np.sqrt(ratio)
         product_2 = 0.9 * sqrt_ratio
-        chosen_bar = np.where(
-            (0.2 < product_2) & (product_2 < 5.0), step * step_bar, 0.0
-        )
+        chosen_bar = np.where(0.2 < product_2 and product_2 < 5.0, step * step_bar, 0.0)
         error_bar = -0.45 * ratio * chosen_bar / shifted_error / sqrt_ratio
         # shooting.py:38: time, position, speed = lax.cond(accepted, advance, lambda position, speed: (time, position, speed), position, speed)
         step_bar = step_bar * np.clip(product_2, 0.2, 5.0)
@@ -158,4 +156,4 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
     return value, speed_bar
 
 
-# s2s digest: 2989fa5149a53dab
+# s2s digest: eecf3cf6a807f329

@@ -23,6 +23,8 @@ OPERATORS: dict[str, Precedence] = {
     "|": Precedence.OR,
     "^": Precedence.XOR,
     "&": Precedence.AND,
+    "and": Precedence.CONJUNCTION,
+    "or": Precedence.DISJUNCTION,
     "<<": Precedence.SHIFT,
     ">>": Precedence.SHIFT,
     "+": Precedence.SUM,
@@ -58,7 +60,7 @@ class Expression:
     @property
     def within_not(self) -> str:
         """The text for a place behind `not`."""
-        return self.within(Precedence.COMPARISON)
+        return self.within(Precedence.NEGATION)
 
     @property
     def atom(self) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s2s.ir.dims import Shape, same_shape
-from s2s.ir.jaxpr import Atom, JaxprEqn, Literal
+from s2s.ir.jaxpr import Atom, JaxprEqn, Literal, Var
 from s2s.primitive import Precedence
 from s2s.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from s2s.primitives.families import AddAny, Elementwise
-from s2s.primitives.logic import Not, SelectN
+from s2s.primitives.logic import And, Not, Or, SelectN
 from s2s.primitives.powers import IntegerPow, Pow, Sqrt
 from s2s_codegen.numpy_source.expression import (
     ATOM,
@@ -146,7 +146,7 @@ def spell_choice(primitive: SelectN, eqn: JaxprEqn, scope: Scope) -> Expression:
     operands = scope.operands(eqn)
     shape = _shape(eqn, operands)
     if eqn.outvars[0].aval.weak_type and len(operands) == 3:
-        which, otherwise, then = (x.within(Precedence.COMPARISON) for x in operands)
+        which, otherwise, then = (x.within(Precedence.DISJUNCTION) for x in operands)
         return Expression(f"{then} if {which} else {otherwise}", Precedence.CONDITIONAL, shape)
     if eqn.invars[0].aval.dtype.kind != "b":
         cases = ", ".join(x.text for x in operands[1:])
@@ -155,12 +155,23 @@ def spell_choice(primitive: SelectN, eqn: JaxprEqn, scope: Scope) -> Expression:
     return Expression(call("np.where", which, then, otherwise).text, ATOM, shape)
 
 
+@spell.register(And)
+@spell.register(Or)
+def spell_both(primitive: And | Or, eqn: JaxprEqn, scope: Scope) -> Expression:
+    """`a and b` of truth values, `a & b` of arrays."""
+    (var,), operands = eqn.outvars, [atom for atom in eqn.invars if isinstance(atom, Var)]
+    is_one = var.aval.dtype.kind == "b" and not var.aval.shape
+    if not is_one or not scope.without_axes.isdisjoint([var, *operands]):
+        return spell_elementwise(primitive, eqn, scope)
+    return _combine("and" if isinstance(primitive, And) else "or", eqn, *scope.operands(eqn))
+
+
 @spell.register
 def spell_not(primitive: Not, eqn: JaxprEqn, scope: Scope) -> Expression:
     (x,) = scope.operands(eqn)
     shape = _shape(eqn, [x])
     if eqn.outvars[0].aval.weak_type and eqn.outvars[0].aval.dtype.kind == "b":
-        return Expression(f"not {x.within(Precedence.COMPARISON)}", Precedence.CONDITIONAL, shape)
+        return Expression(f"not {x.within_not}", Precedence.NEGATION, shape)
     if _is_array(eqn.invars[0]):
         return Expression(f"~{x.within(Precedence.UNARY)}", Precedence.UNARY, shape)
     return Expression(call("np.logical_not", x).text, ATOM, shape)

@@ -23,7 +23,7 @@ def and_or_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float
     above = x > 0.2
     if above:
         above = 1.0 / x > y
-    either = above | (not y < 0.5)
+    either = above or not y < 0.5
     if either:
         # branches.py:64: return x * y * y
         product = x * y
@@ -45,4 +45,4 @@ def and_or_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float
     return value, (x_bar, y_bar)
 
 
-# s2s digest: a31fc20dca683b55
+# s2s digest: 4883cc000c72768a

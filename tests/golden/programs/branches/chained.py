@@ -23,7 +23,7 @@ def chained_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     above = x > 0.2
     if above:
         twice_y = y * 2.0
-        both = (x < twice_y) & (twice_y < 1.8)
+        both = x < twice_y and twice_y < 1.8
     else:
         both = above
     if both:
@@ -47,4 +47,4 @@ def chained_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     return value, (x_bar, y_bar)
 
 
-# s2s digest: b1495b2a321ebfc3
+# s2s digest: 487022c1005ac602

@@ -20,11 +20,11 @@ def first_that_is_positive_value_and_grad(x: float, y: float):
         (x_bar, y_bar): float, float64[]
     """
     # branches.py:229: z = (x > 0 and x) or (y > 0 and y) or -1.5
-    both = (x > 0.0) & (x != 0.0)
+    both = x > 0.0 and x != 0.0
     if both:
         z = x
     else:
-        both_1 = (y > 0.0) & (y != 0.0)
+        both_1 = y > 0.0 and y != 0.0
         z = y if both_1 else -1.5
     # branches.py:230: return z * x
     value = z * x
@@ -41,4 +41,4 @@ def first_that_is_positive_value_and_grad(x: float, y: float):
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 20fd101829b3e5de
+# s2s digest: abe83022bd83aa55

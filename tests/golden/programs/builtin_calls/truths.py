@@ -20,13 +20,13 @@ def truths_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float
         (x_bar, y_bar): floats
     """
     # builtin_calls.py:87: if all([x > 0.0, y > 0.0]):
-    opposite = not (not x > 0.0) | (not y > 0.0)
+    opposite = not (not x > 0.0 or not y > 0.0)
     if opposite:
         # builtin_calls.py:88: return x * y
         value = x * y
     else:
         # builtin_calls.py:89: if any(v > 0.0 for v in (x, y)):
-        either = (x > 0.0) | (y > 0.0)
+        either = x > 0.0 or y > 0.0
         if either:
             # builtin_calls.py:90: return x - y
             value = x - y
@@ -46,4 +46,4 @@ def truths_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float
     return value, (x_bar, y_bar)
 
 
-# s2s digest: e8b03c7edab22cfb
+# s2s digest: 30a460f37f272fe3

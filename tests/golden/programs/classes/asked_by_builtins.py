@@ -37,7 +37,7 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
     summed = 0.0 + first + b
     total += first * larger + summed * b
     # classes.py:298: if interval and 0.5 in interval:
-    both = above & ((a < 0.5) & (b > 0.5))
+    both = above and (a < 0.5 and b > 0.5)
     if both:
         # classes.py:299: total *= a
         total_1 = total * a
@@ -95,4 +95,4 @@ def asked_by_builtins_value_and_grad(a: float, b: float):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 24517527ddf70cdc
+# s2s digest: 1498bfcb8d05a611

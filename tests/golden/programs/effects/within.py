@@ -22,8 +22,8 @@ def within_value_and_grad(x: float, y: float):
     """
     # effects.py:22: assert 0.0 < x + y < 2.0, f"the sum {x + y:.3f} of {x} and {y} is out of range"
     x_plus_y = x + y
-    assert (x_plus_y > 0.0) & (
-        x_plus_y < 2.0
+    assert (
+        x_plus_y > 0.0 and x_plus_y < 2.0
     ), f"the sum {x + y:.3f} of {x} and {y} is out of range"
     # effects.py:23: return math.log(x + y)
     value = math.log(x_plus_y)
@@ -35,4 +35,4 @@ def within_value_and_grad(x: float, y: float):
     return value, (x_bar, x_bar)
 
 
-# s2s digest: bf798c2e75dd5697
+# s2s digest: 82524339521225c8

@@ -52,7 +52,7 @@ def smoothed_value_and_grad(xs, alpha: float):
     for i in reversed(range(1, n)):
         state = state_steps[i]
         # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
-        state_bar += np.where((-0.5 < state) & (state < 0.8), product_bar[i], 0.0)
+        state_bar += np.where(-0.5 < state and state < 0.8, product_bar[i], 0.0)
         # filters.py:34: state = x if state is None else alpha * x + (1.0 - alpha) * state
         x_bar_steps[i - 1] = alpha * state_bar
         alpha_bar += state_bar * xs[i] - state_bar * state_steps[i - 1]
@@ -60,7 +60,7 @@ def smoothed_value_and_grad(xs, alpha: float):
     xs_bar = np.zeros(xs.shape)
     xs_bar[1:] = x_bar_steps
     # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
-    both = (-0.5 < xs[0]) & (xs[0] < 0.8)
+    both = -0.5 < xs[0] and xs[0] < 0.8
     x_bar = state_bar + np.where(both, product_bar[0], 0.0)
     # filters.py:33: for x in xs:
     xs_bar[0] += x_bar
@@ -68,4 +68,4 @@ def smoothed_value_and_grad(xs, alpha: float):
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: 074b3f1b9dcb5f4a
+# s2s digest: 0b4d1107fc8c7628

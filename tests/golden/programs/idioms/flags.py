@@ -33,7 +33,7 @@ def flags_value_and_grad(xs):
             # idioms.py:410: total += x
             total += x
         # idioms.py:411: if x > 0.4:
-        found = (x > 0.4) | found
+        found = x > 0.4 or found
     # idioms.py:413: return total if found else np.sum(xs**2)
     if not found:
         total = np.sum(xs**2)
@@ -56,4 +56,4 @@ def flags_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: cc1ddaf5521087c0
+# s2s digest: d118129e4c38ae83

@@ -24,11 +24,11 @@ def any_and_all_value_and_grad(xs):
     # language.py:97: if any(x > 1.0 for x in xs) and all(x > 0.0 for x in xs):
     found = False
     for x in xs:
-        found = found | (x > 1.0)
+        found = found or x > 1.0
     if found:
         found = True
         for x in xs:
-            found = found & (x > 0.0)
+            found = found and x > 0.0
     if found:
         # language.py:98: return np.sum(xs**2)
         value = np.sum(xs**2)
@@ -50,4 +50,4 @@ def any_and_all_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: f91f9ed665956ebd
+# s2s digest: 268c346f535458e8

@@ -21,7 +21,7 @@ def in_order_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, flo
     """
     # language.py:385: if (x, 1.0) < (y, 2.0) and [x, y] != [y, x]:
     equal = x == y
-    both = ((x < y) | equal) & ((not equal) | (not y == x))
+    both = (x < y or equal) and (not equal or not y == x)
     if both:
         # language.py:386: return y * x
         value = y * x
@@ -42,4 +42,4 @@ def in_order_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, flo
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 42b7ccfbd8c74cc4
+# s2s digest: c68f416d75fb460b

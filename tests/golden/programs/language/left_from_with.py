@@ -34,7 +34,7 @@ def left_from_with_value_and_grad(xs):
         else:
             # language.py:217: if x > 1.0:
             above = x > 1.0
-        either = below | above
+        either = below or above
         if either:
             done = above
         else:
@@ -58,4 +58,4 @@ def left_from_with_value_and_grad(xs):
     return total, xs_bar
 
 
-# s2s digest: ce6fd0787ca4ff1b
+# s2s digest: b89a3ef5a5e15e08

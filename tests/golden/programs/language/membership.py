@@ -20,13 +20,13 @@ def membership_value_and_grad(x: float, k: int) -> tuple[float, float]:
         (x_1, x_bar): floats
     """
     # language.py:375: if k in (1, 2, 3):
-    either = (k == 1) | (k == 2) | (k == 3)
+    either = k == 1 or k == 2 or k == 3
     if either:
         x_1 = x
     else:
         # language.py:377: return x * x if k not in range(7, 9) and 0.5 not in (x, k) else x**4
-        opposite = not (k == 7) | (k == 8)
-        chosen = not (x == 0.5) | (k == 0.5) if opposite else opposite
+        opposite = not (k == 7 or k == 8)
+        chosen = not (x == 0.5 or k == 0.5) if opposite else opposite
         x_1 = x * x if chosen else x**4
 
     # Backward, from the return value to the arguments.
@@ -40,4 +40,4 @@ def membership_value_and_grad(x: float, k: int) -> tuple[float, float]:
     return x_1, x_bar
 
 
-# s2s digest: 86c9eaf4a82a2212
+# s2s digest: 64e30a31c15964d3

@@ -25,7 +25,7 @@ def sum_of_some_value_and_grad(xs):
     total = 1.0
     for i in range(n):
         x = xs[i]
-        if (x > 0.55) & (i > 0):
+        if x > 0.55 and i > 0:
             total = total + i * x**2
 
     # Backward, from the return value to the arguments.
@@ -33,9 +33,9 @@ def sum_of_some_value_and_grad(xs):
     xs_bar = np.empty(n)
     for i in reversed(range(n)):
         x = xs[i]
-        xs_bar[i] = 2.0 * x * i if (x > 0.55) & (i > 0) else 0.0
+        xs_bar[i] = 2.0 * x * i if x > 0.55 and i > 0 else 0.0
 
     return total, xs_bar
 
 
-# s2s digest: ecfb1db0c31ffb14
+# s2s digest: d7ff99bcd7c71e0b

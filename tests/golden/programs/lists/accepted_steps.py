@@ -29,7 +29,7 @@ def accepted_steps_value_and_grad(x0: float, h: float):
     is_kept_steps = []
     y_steps = []
     h_steps = []
-    while (t < 3.0) & (n < 100):
+    while t < 3.0 and n < 100:
         y_steps.append(y)
         h_steps.append(h)
         # lists.py:32: n += 1
@@ -143,4 +143,4 @@ def accepted_steps_value_and_grad(x0: float, h: float):
     return value, (x0_bar, h_bar)
 
 
-# s2s digest: bc57d19287c0a7a8
+# s2s digest: 31f069cc97b4de5b

@@ -23,7 +23,7 @@ def until_long_or_large_value_and_grad(x: float):
     seq_last = x
     seq_count = 1
     seq = []
-    while (seq_count < 8) & (seq_last < 3.0):
+    while seq_count < 8 and seq_last < 3.0:
         # lists.py:224: seq.append(seq[-1] * 1.7)
         seq_last = seq_last * 1.7
         seq_count = seq_count + 1
@@ -48,4 +48,4 @@ def until_long_or_large_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 395b935016f9bbd2
+# s2s digest: 9683522a420c49a1

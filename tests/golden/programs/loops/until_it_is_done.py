@@ -29,7 +29,7 @@ def until_it_is_done_value_and_grad(x: float) -> tuple[float, float]:
         # loops.py:333: y = math.sin(x) + 0.5 * x
         y = math.sin(x) + 0.5 * x
         # loops.py:334: done = abs(y - x) < 0.01 or steps > 20
-        done = (abs(y - x) < 0.01) | (steps > 20)
+        done = abs(y - x) < 0.01 or steps > 20
         # loops.py:335: x, steps = y, steps + 1
         steps = steps + 1
         x = y
@@ -51,4 +51,4 @@ def until_it_is_done_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 205ee75bc2b2f7d7
+# s2s digest: e9cf39ca2f0c684a

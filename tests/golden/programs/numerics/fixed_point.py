@@ -24,7 +24,7 @@ def fixed_point_value_and_grad(a: float) -> tuple[float, float]:
     iterations = 0
     x = 1.0
     x_steps = []
-    while (error > 1e-10) & (iterations < 200):
+    while error > 1e-10 and iterations < 200:
         x_steps.append(x)
         # numerics.py:52: new = math.cos(a * x)
         new = math.cos(a * x)
@@ -47,4 +47,4 @@ def fixed_point_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: 28815a2c0b571d30
+# s2s digest: 08d82dfd98aab2d8

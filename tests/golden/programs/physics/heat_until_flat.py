@@ -30,7 +30,7 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     # physics.py:76: while np.max(np.abs(u)) > 0.1 and steps < 100:
     steps = 0
     u_steps = []
-    while (np.max(np.abs(u)) > 0.1) & (steps < 100):
+    while np.max(np.abs(u)) > 0.1 and steps < 100:
         u_steps.append(u)
         # physics.py:77: new = u.copy()
         new = u.copy()
@@ -64,4 +64,4 @@ def heat_until_flat_value_and_grad(u, alpha: float):
     return value, (u_bar, alpha_bar)
 
 
-# s2s digest: 82d1843c283de2d6
+# s2s digest: 3de23cadc8df9e44

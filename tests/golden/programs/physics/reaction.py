@@ -25,7 +25,7 @@ def reaction_value_and_grad(
     elapsed = 0.0
     a_steps = []
     b_steps = []
-    while (elapsed < 1.999999999) & (a > 0.05):
+    while elapsed < 1.999999999 and a > 0.05:
         a_steps.append(a)
         b_steps.append(b)
         # physics.py:162: rate = k * a * b
@@ -56,4 +56,4 @@ def reaction_value_and_grad(
     return value, (a_bar, b_bar, k_bar)
 
 
-# s2s digest: 0b9d8ba4706fc3e3
+# s2s digest: fa6d0ab506a027c9
