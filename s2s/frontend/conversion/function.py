@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from s2s.frontend.conversion.nested_tests import with_nested_tests
 from s2s.frontend.conversion.nodes import HOOK, HOOKS, arguments_of, placed
 from s2s.frontend.conversion.statements import Statements
 from s2s.frontend.lines import Statement
@@ -35,7 +36,7 @@ def convert(code: CodeType, definition: Definition, namespace: Mapping[str, Any]
     """The converted function of which `code` is the original, `definition` the source, and
     `namespace` the globals."""
     converter = Statements(definition, frozenset(code.co_freevars), namespace)
-    node = converter.outermost(definition.parse())
+    node = converter.outermost(with_nested_tests(definition.parse()))
     parameters = [*code.co_freevars, *(HOOK + name for name in HOOKS)]
     if definition.class_name is not None:
         # In a class of the same name, for the names of private attributes.

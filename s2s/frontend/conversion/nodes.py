@@ -198,6 +198,10 @@ def _extent(node: ast.stmt) -> tuple[Position, Position] | None:
     if not body:
         return start, (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
     first: Any = body[0]
+    while (
+        isinstance(first, ast.If) and (first.lineno, first.col_offset) == start
+    ):  # a test that is part of this one
+        first = first.body[0]
     decorators: list[ast.expr] = getattr(first, "decorator_list", [])
     first = min([first, *decorators], key=lambda part: part.lineno)
     return start, (first.lineno, first.col_offset)

@@ -270,3 +270,12 @@ def none_until_there_is_a_value(xs):
         if x > 0.0 and (best is None or x < best):
             best = x
     return -1.0 if best is None else 2.0 * best
+
+
+def assigned_where_the_first_holds(x: float) -> float:
+    """
+    >>> assigned_where_the_first_holds(0.3)
+    """
+    if x > 0.0 and (m := 2.0 * x) > 1.0:
+        x = x * m
+    return x * m

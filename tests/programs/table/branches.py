@@ -272,3 +272,18 @@ def an_activation(x: float) -> float:
     for k in range(4):
         y = activation(y) + 0.1 * k
     return y
+
+
+def assigned_behind_and(x: float, y: float) -> float:
+    """
+    >>> assigned_behind_and(0.8, 0.3)
+    >>> assigned_behind_and(-0.8, 0.3)
+    >>> assigned_behind_and(0.2, 0.3)
+    """
+    if x > 0.0 and (m := 2.0 * x) > 1.0:
+        return m * m * y
+    if y > 0.0 and x > 0.0 and (root := math.sqrt(x * y)) < 5.0:
+        scale = root + y
+    else:
+        scale = x - y
+    return scale * y
