@@ -13,7 +13,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from s2s.ir.assumptions import assumptions
-from s2s.ir.dims import Dim, Shape, Size, UndecidedDimension, number_of_size
+from s2s.ir.dims import Dim, Shape, Size, UndecidedDimension, bound_names, number_of_size
 from s2s.ir.dtypes import DType
 from s2s.ir.jaxpr import Literal, ShapedArray, Var
 from s2s.numpy import creation, indexing, linear, mutation, shaping, sorting, twins
@@ -179,6 +179,11 @@ class TracedArray(Operators):
         try:
             rows = range(length)
         except UndecidedDimension:
+            if bound_names(length):
+                raise mistake(
+                    "how many rows this array has depends on the values of the arguments, and "
+                    "these are to be taken one by one. Write a `for` statement over it"
+                ) from None
             raise mistake(
                 f"s2s cannot loop over the rows of an array whose number of rows, {length}, is a "
                 "name; give it a number in the types of the arguments"

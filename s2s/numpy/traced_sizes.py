@@ -195,6 +195,20 @@ def positive_part(size: Size, at_most: Sequence[Size]) -> Size:
     return _new(key, part, lax.max(dim_as_value(size), 0))
 
 
+def smaller(a: Size, b: Size) -> Size:
+    """`min(a, b)`, computed where it is not known which it is."""
+    if known_at_least(b, a):
+        return a
+    if known_at_least(a, b):
+        return b
+    key = ("smaller", str(a), str(b))
+    found = _found(key)
+    if found is not None:
+        return found
+    value = lax.min(dim_as_value(a), dim_as_value(b))
+    return _new(key, fresh_dimension("size", [0], [a, b], True), value)
+
+
 def _found(key: Hashable) -> Size | None:
     """The size that has been bound under a key."""
     sizes = (_known(builder, key) for builder in builders_in_force())

@@ -18,7 +18,7 @@ from s2s.ir.dims import (
     same_size,
 )
 from s2s.numpy.registry import mistake
-from s2s.numpy.traced_sizes import positive_part, traced_size
+from s2s.numpy.traced_sizes import positive_part, smaller, traced_size
 from s2s.primitives import functions as lax
 from s2s.primitives.creation import dim_as_value
 from s2s.trace import Tracer, known_value
@@ -246,8 +246,16 @@ def _shorter(a: Any, b: Any, strict: bool) -> Any:
         raise mistake("zip() of a number of items that depends on the values of the arguments.")
     if require_same(a, b):
         return a
+    depends = bound_names(a) or bound_names(b)
+    if strict and depends:
+        raise mistake(
+            "whether zip() is given as many items of each depends on the values of the arguments. "
+            "Leave out strict=True, or compare the lengths in an assert."
+        )
     if strict:
         raise mistake(f"zip() of {a} and {b} items.")
+    if depends:
+        return smaller(a, b)
     return a if a <= b else b
 
 

@@ -200,3 +200,15 @@ def places_in_another(x, y, s):
         smaller = len(x[x < x[i] + 0.01])
         total += np.sum(y[:smaller]) * (smaller + 1)
     return total
+
+
+def neighbours_among_selected(x, y):
+    """
+    >>> neighbours_among_selected(np.array([1.2, -2.0, 0.3, 0.5]), np.array([1.0, 0.2, -0.5, 2.0]))
+    >>> neighbours_among_selected(np.array([-1.0, 2.0, 0.4, -3.0]), np.array([0.5, 1.2, 0.7, -1.0]))
+    """
+    positive = [v for v in x if v > 0]
+    total = sum(v * w for v, w in zip(positive, positive[1:], strict=False))
+    for v, w in zip(x[x > 0], y[y > 0], strict=False):
+        total = np.sin(total) + v * w
+    return total
