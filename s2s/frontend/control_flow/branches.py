@@ -157,18 +157,30 @@ def _is_of_before(value: Any) -> bool:
     return not any(tracer.builder is own or is_changeable(tracer) for tracer in tracers)
 
 
-def choose(value: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-    """`body if value else orelse`."""
+def choose(
+    value: Any,
+    body: Callable[[], Any],
+    orelse: Callable[[], Any],
+    *functions: Callable[..., Any],
+) -> Any:
+    """`body if value else orelse`, which may call the functions."""
     test = tested(value)
     if not isinstance(test, Tracer):
         return body() if test else orelse()
-    return _chosen(test, body, orelse)
+    return _chosen(test, body, orelse, functions)
 
 
-def _chosen(test: Tracer, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+def _chosen(
+    test: Tracer,
+    body: Callable[[], Any],
+    orelse: Callable[[], Any],
+    functions: Sequence[Callable[..., Any]] = (),
+) -> Any:
     """One of two values. Of two truth values, of which the second costs nothing and cannot fail,
     both are computed."""
-    arms = [Arm.traced(lambda f=f: Outcome({"value": True}, f()), f) for f in (body, orelse)]
+    arms = [
+        Arm.traced(lambda f=f: Outcome({"value": True}, f()), f, *functions) for f in (body, orelse)
+    ]
     if any(arm.raises for arm in arms):
         _raised(test, arms)
         return orelse() if arms[0].raises else body()

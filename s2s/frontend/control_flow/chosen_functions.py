@@ -35,7 +35,17 @@ class ChosenFunction:
             self.test,
             lambda: call(self.first, *args, **kwargs),
             lambda: call(self.second, *args, **kwargs),
+            *self.functions,
         )
+
+    @property
+    def functions(self) -> list[Any]:
+        """All that it may be."""
+        return [
+            function
+            for part in (self.first, self.second)
+            for function in (part.functions if isinstance(part, ChosenFunction) else [part])
+        ]
 
 
 def is_function(value: Any) -> bool:

@@ -287,3 +287,27 @@ def assigned_behind_and(x: float, y: float) -> float:
     else:
         scale = x - y
     return scale * y
+
+
+def a_function_that_counts(x: float) -> float:
+    """
+    >>> a_function_that_counts(1.5)
+    >>> a_function_that_counts(0.5)
+    >>> a_function_that_counts(-0.5)
+    """
+    total = 0.0
+
+    def linear(t):
+        nonlocal total
+        total = total + t
+        return 2.0 * t
+
+    def quadratic(t):
+        nonlocal total
+        total = total - 3.0 * t
+        return t * t
+
+    f = np.sin
+    if x > 0.0:
+        f = linear if x > 1.0 else quadratic
+    return f(x) + total * f(2.0 * x)
