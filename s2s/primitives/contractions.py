@@ -127,20 +127,20 @@ class DotGeneral(Primitive):
 
     def fold_derivative(self, args: Sequence[Value], producer: Producer) -> Value | None:
         """A product with an array whose elements are all the same is a sum."""
-        (x, y), (sums, (x_batch, _)) = args, self.dimension_numbers
-        if x_batch:
-            return None
-        x_free, _ = self.free(aval(x).ndim, aval(y).ndim)
+        (x, y), (sums, batches) = args, self.dimension_numbers
+        x_free, y_free = self.free(aval(x).ndim, aval(y).ndim)
         shape = self.abstract(aval(x), aval(y)).shape
-        places = range(len(shape))
-        for filled, other, axes, free_places in (
-            (x, y, sums[1], places[len(x_free) :]),
-            (y, x, sums[0], places[: len(x_free)]),
+        for filled, other, axes, own in (
+            (x, y, sums[1], [*batches[1], *[None] * len(x_free), *y_free]),
+            (y, x, sums[0], [*batches[0], *x_free]),
         ):
             found = defined_by(filled, BroadcastInDim, producer)
-            if found is not None and not found[0].broadcast_dimensions:
+            kept = [axis for axis in range(aval(other).ndim) if axis not in axes]
+            places = [own.index(axis) for axis in kept]
+            is_filled = found is not None and not found[0].broadcast_dimensions
+            if found is not None and is_filled and places == sorted(places):
                 total = mul(found[1][0], reduce_sum(other, sorted(axes)))
-                return broadcast_in_dim(total, shape, free_places)
+                return broadcast_in_dim(total, shape, places)
         return None
 
     def batch(
