@@ -1,6 +1,7 @@
 """Which values of rank 0 may be arrays without axes, and not numbers, which never change.
 
-An argument may be `np.array(0.5)`, and so may what `np.where` gives: `x += y` would write into it.
+An argument may be `np.array(0.5)`, and so may a constant and what `np.where` gives: `x += y` would
+write into it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _NUMBERS = (AxesReduction, ConvertElementType, DotGeneral, Gather, Squeeze)
 def arrays_without_axes(jaxpr: Jaxpr) -> set[Var]:
     """The variables, here and in all bodies, that may be arrays without axes; and the stacked
     results of loops whose elements may be."""
-    found = {var for var in jaxpr.invars if _is_candidate(var)}
+    found = {var for var in (*jaxpr.constvars, *jaxpr.invars) if _is_candidate(var)}
     size = -1
     while size < len(found):  # what a step of a loop leaves enters the next one
         size = len(found)

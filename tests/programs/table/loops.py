@@ -334,3 +334,18 @@ def until_it_is_done(x: float) -> float:
         done = abs(y - x) < 0.01 or steps > 20
         x, steps = y, steps + 1
     return y * steps
+
+
+HALF = np.array(0.5)
+
+
+def scaled_by_an_array_without_axes(x):
+    """
+    >>> scaled_by_an_array_without_axes(np.array([1.2, -2.0, 0.3]))
+    >>> scaled_by_an_array_without_axes(np.array([0.2, 2.0, -0.3]))
+    """
+    low, high = x[0], x[1]
+    for v in x:
+        high = high + low * v
+        low = low + high
+    return low * HALF + high * HALF
