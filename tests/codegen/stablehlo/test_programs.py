@@ -53,13 +53,20 @@ REFUSED_IN_A_BATCH = dict.fromkeys(
 """Of programs whose batches only a NumPy module can compute, what is said."""
 
 REFUSALS = {
-    **dict.fromkeys(["accepted_steps", "places_in_a_matrix"], "a list to which only some steps"),
+    **dict.fromkeys(
+        ["accepted_steps", "places_in_a_matrix", "places_in_another", "best_chain"],
+        "a list to which only some steps",
+    ),
     **dict.fromkeys(
         [
             *("greatest_if_any", "third_if_any", "differences_of_some", "trapezoid_of_some"),
             *("at_places", "smallest_positive", "put_elsewhere", "between_neighbours"),
+            *("as_many_of_another", "neighbours_among_selected"),
         ],
         "whose arrays have fixed sizes",
+    ),
+    **dict.fromkeys(
+        ["between_extremes", "between_places", "up_and_down"], "an end of a slice depends on"
     ),
 }
 """Programs that only a NumPy module can compute, and what is said of them."""
