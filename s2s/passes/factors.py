@@ -181,8 +181,7 @@ def _inner(eqn: JaxprEqn, x: Product) -> Product:
     for factor in rest.numerators:
         row = _along(factor, axes)
         if row is not None and len(axes) < x.aval.ndim:
-            others = [other for other in rest.numerators if other is not factor]
-            left = Product(x.aval, 1.0, tuple(others)).compute()
+            left = Product(x.aval, 1.0, _without(rest.numerators, factor)).compute()
             value = dot_general(left, row, ((axes, tuple(range(len(axes)))), ((), ())))
             return front.times(Product(result, 1.0, (value,)), result)
     batch = tuple(axis for axis in range(x.aval.ndim) if axis not in axes)
@@ -316,9 +315,15 @@ def _with_zero(value: Value) -> tuple[Value, int, Value] | None:
 
 def _instead(product: Product, factor: Value, case: Value) -> Value:
     """A product with something else in place of a factor."""
-    others = [other for other in product.numerators if other is not factor]
-    rest = Product(product.aval, product.coefficient, tuple(others), product.denominators)
+    others = _without(product.numerators, factor)
+    rest = Product(product.aval, product.coefficient, others, product.denominators)
     return rest.times(factored(case), product.aval).compute()
+
+
+def _without(factors: Sequence[Value], factor: Value) -> tuple[Value, ...]:
+    """The other factors. One that is there twice stays there once."""
+    place = next(i for i, other in enumerate(factors) if other is factor)
+    return (*factors[:place], *factors[place + 1 :])
 
 
 def _difference(eqn: JaxprEqn, a: Product, b: Product) -> Product:

@@ -208,3 +208,26 @@ def test_constants_of_the_user_s_cancel() -> None:
     assert text(backward(fun, f64())) == (
         "{ lambda ; a:f64[]. let b:f64[] = div 0.5:f64[] a in (b,) }"
     )
+
+
+def test_a_row_that_is_a_factor_twice_stays_once_in_an_inner_product() -> None:
+    def fun(h, b):
+        rows = lax.broadcast_in_dim(b, (2, 3), (1,))
+        return lax.reduce_sum(lax.mul(lax.mul(rows, h), rows), (1,))
+
+    before = backward(fun, f64(2, 3), f64(3))
+    h, b = np.array([[0.5, -1.25, 2.0], [1.5, 0.25, -0.75]]), np.array([0.5, -2.0, 3.0])
+    after = dce(collect_factors(before))
+    assert "dot_general" in str(after)
+    np.testing.assert_allclose(evaluate(after, h, b)[0], np.sum(h * b * b, axis=1), rtol=1e-14)
+
+
+def test_of_a_choice_that_is_a_factor_twice_one_stays() -> None:
+    def fun(c, x, y):
+        p, q = lax.select_n(c, 0.0, x), lax.select_n(c, x, 0.0)
+        return add_any(lax.mul(lax.mul(p, p), y), lax.mul(lax.mul(q, q), y))
+
+    before = backward(fun, ShapedArray((3,), np.dtype(bool)), f64(3), f64(3))
+    args = np.array([True, False, True]), np.array([0.5, -2.0, 3.0]), np.array([1.5, 2.5, -1.0])
+    after = dce(collect_factors(before))
+    np.testing.assert_allclose(evaluate(after, *args)[0], args[1] ** 2 * args[2], rtol=1e-14)
