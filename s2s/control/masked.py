@@ -50,7 +50,7 @@ from s2s.primitives.counts import BindDimension, NonZero, Ragged
 from s2s.primitives.creation import DimAsValue, dim_as_value, iota
 from s2s.primitives.cumulative import CumSum, cumsum
 from s2s.primitives.families import AddAny, Elementwise, LocallyConstant
-from s2s.primitives.indexing import Gather, Scatter, ScatterAdd
+from s2s.primitives.indexing import Gather, Scatter, ScatterAdd, mask_of
 from s2s.primitives.layout import Slice, Squeeze
 from s2s.primitives.logic import SelectN, bitwise_and, select_n
 from s2s.primitives.reductions import ReduceAnd, ReduceOr
@@ -175,7 +175,7 @@ class _Scope:
     def _masked(
         self, primitive: Primitive, eqn: JaxprEqn, operands: Sequence[Any]
     ) -> Sequence[Value]:
-        at = self._selection(primitive, eqn)
+        at = self._selection(eqn)
         if at is not None:
             return [self._at_mask(primitive, eqn, operands, *at)]
         own = primitive.with_sizes(self.sizes)
@@ -263,19 +263,12 @@ class _Scope:
 
     # -- at the places of the elements that count -------------------------------------------------
 
-    def _selection(self, primitive: Primitive, eqn: JaxprEqn) -> tuple[Value, int] | None:
+    def _selection(self, eqn: JaxprEqn) -> tuple[Value, int] | None:
         """The mask by which an equation reads or writes, and the axis at which it begins."""
-        if type(primitive) not in (Gather, Scatter, ScatterAdd):
+        found = mask_of(eqn, self.places)
+        if found is None:
             return None
-        assert isinstance(primitive, (Gather, Scatter))
-        end = len(eqn.invars) - isinstance(primitive, Scatter)
-        indices = eqn.invars[1:end]
-        maker = self.places.get(indices[0]) if isinstance(indices[0], Var) else None
-        if maker is None or list(indices) != list(maker.outvars[1:]):
-            return None
-        axis = primitive.mask_axis(eqn.invars[0].aval.shape, maker.invars[0].aval.shape)
-        if axis is None:
-            return None
+        maker, axis = found
         name = maker.primitive.bound_dimension
         assert name is not None
         return self.masks[name], axis

@@ -6,13 +6,13 @@ NumPy has them: `x[rows, cols]` is `gather x rows cols`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from s2s.ir.dims import Shape, Size, require_same
 from s2s.ir.dtypes import INT64
-from s2s.ir.jaxpr import ShapedArray
+from s2s.ir.jaxpr import JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import BatchAxis, Linear, Precedence, Primitive, Producer, Value, Zero
 from s2s.primitives.core import full, instantiate, move_batch_axis, reshape
 from s2s.primitives.creation import iota
@@ -342,3 +342,18 @@ def put_at(
     numbers = numpy_layout(rank, axes, max(aval(i).ndim for i in indices)).of_scatter()
     function = scatter_add if add else scatter
     return function(operand, indices, updates, numbers, unique_indices=unique_indices)
+
+
+def mask_of(eqn: JaxprEqn, makers: Mapping[Var, JaxprEqn]) -> tuple[JaxprEqn, int] | None:
+    """Where an equation reads or writes at all places where a mask is true: the `nonzero` that made
+    these, among the `makers` of its indices, and the axis at which the mask begins."""
+    primitive = eqn.primitive
+    if type(primitive) not in (Gather, Scatter, ScatterAdd):
+        return None
+    assert isinstance(primitive, (Gather, Scatter))
+    indices = eqn.invars[1 : len(eqn.invars) - isinstance(primitive, Scatter)]
+    maker = None if isinstance(indices[0], Literal) else makers.get(indices[0])
+    if maker is None or list(indices) != list(maker.outvars[1:]):
+        return None
+    axis = primitive.mask_axis(eqn.invars[0].aval.shape, maker.invars[0].aval.shape)
+    return None if axis is None else (maker, axis)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from s2s.ir.jaxpr import Jaxpr, JaxprEqn, Literal, ShapedArray, Var
+from s2s.ir.jaxpr import Jaxpr, JaxprEqn, ShapedArray, Var
 from s2s.passes.bound_dimensions import names_of_parameters
 from s2s.primitive import Primitive
 from s2s.primitives.counts import NonZero
-from s2s.primitives.indexing import Gather, Scatter, ScatterAdd
+from s2s.primitives.indexing import Gather, Scatter, ScatterAdd, mask_of
 
 
 @dataclass(frozen=True)
@@ -77,18 +77,12 @@ def with_masks(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _by_mask(eqn: JaxprEqn, makers: dict[Var, JaxprEqn]) -> JaxprEqn:
-    primitive = eqn.primitive
-    masked = _MASKED.get(type(primitive))
-    if masked is None or not isinstance(primitive, (Gather, Scatter)):
+    found = mask_of(eqn, makers)
+    if found is None:
         return eqn
-    end = len(eqn.invars) - isinstance(primitive, Scatter)
-    indices = eqn.invars[1:end]
-    maker = None if isinstance(indices[0], Literal) else makers.get(indices[0])
-    if maker is None or list(indices) != list(maker.outvars[1:]):
-        return eqn
-    first = primitive.mask_axis(eqn.invars[0].aval.shape, maker.invars[0].aval.shape)
-    if first is None:
-        return eqn
-    fields = {f.name: getattr(primitive, f.name) for f in dataclasses.fields(primitive)}
-    invars = [eqn.invars[0], maker.invars[0], *eqn.invars[end:]]
-    return JaxprEqn(masked(**fields, axis=first), invars, eqn.outvars, eqn.source, eqn.phase)
+    (maker, axis), primitive = found, eqn.primitive
+    fields = {f.name: getattr(primitive, f.name) for f in dataclasses.fields(cast(Any, primitive))}
+    updates = eqn.invars[len(maker.outvars) :]
+    masked = _MASKED[type(primitive)](**fields, axis=axis)
+    invars = [eqn.invars[0], maker.invars[0], *updates]
+    return JaxprEqn(masked, invars, eqn.outvars, eqn.source, eqn.phase)
