@@ -97,9 +97,10 @@ def _tell(array: Any, part: Any, steps: Steps, test: Test, reason: str) -> None:
         return
     for twins in [*_twins]:
         if twins.array() is array and twins.part() is part and twins.steps == steps:
-            if test is not None and twins.test is not None:
-                _twins.remove(twins)
-                test = either(twins.test, test)
+            if twins.test is None:
+                return
+            _twins.remove(twins)
+            test = either(twins.test, test)
     refs = weakref.ref(array, _forget_dead), weakref.ref(part, _forget_dead)
     _twins.append(Twins(*refs, steps, test, reason, next(_numbers)))
 

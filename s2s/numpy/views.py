@@ -130,11 +130,23 @@ def _is_step(eqn: JaxprEqn) -> bool:
 
 def _followed_by(steps: Steps, step: Step) -> Steps:
     """The steps and one more: a slice comes before steps that only move elements, so that a slice
-    of a row is a slice of the array and then the row."""
+    of a row is a slice of the array and then the row. What is turned twice is as it was, and what
+    is turned and transposed has one form."""
     part = step.primitive
-    if not steps or not isinstance(part, Slice):
-        return (*steps, step)
+    if not steps:
+        return (step,)
     *before, last = steps
+    if isinstance(part, (Reshape, Rev, Transpose)):
+        turned = _turned(last, part)
+        if turned is None:
+            return (*steps, step)
+        found: Steps = tuple(before)
+        for number, primitive in enumerate(turned):
+            own = Step(primitive, (), last.operand, step.builder)
+            found = (*found, own) if number else _followed_by(found, own)
+        return found
+    if not isinstance(part, Slice):
+        return (*steps, step)
     moved: Slice
     match last.primitive:
         case Squeeze(dimensions):
@@ -155,6 +167,25 @@ def _followed_by(steps: Steps, step: Step) -> Steps:
     first = Step(moved, (), last.operand, step.builder)
     then = Step(last.primitive, (), moved.abstract(last.operand), step.builder)
     return (*_followed_by(tuple(before), first), then)
+
+
+def _turned(last: Step, second: Primitive) -> tuple[Primitive, ...] | None:
+    """Two reversals, transpositions or reshapes as one, or as none, and a reversal before a
+    transposition; None for other primitives."""
+    first = last.primitive
+    match first, second:
+        case Reshape(), Reshape(shape):
+            return () if same_shape(shape, last.operand.shape) else (second,)
+        case Rev(some), Rev(more):
+            axes = tuple(sorted({*some} ^ {*more}))
+            return (Rev(axes),) if axes else ()
+        case Transpose(inner), Transpose(outer):
+            axes = tuple(inner[axis] for axis in outer)
+            return (Transpose(axes),) if axes != tuple(range(len(axes))) else ()
+        case Transpose(axes), Rev(dimensions):
+            return Rev(tuple(sorted(axes[axis] for axis in dimensions))), first
+        case _:
+            return None
 
 
 def _of_reversed(part: Slice, dimensions: Sequence[int], shape: Shape) -> Slice:

@@ -177,3 +177,22 @@ def kept_before_a_step_that_adds_at_places_and_returns(x, a, s, k):
             np.add.at(x, [0, 1, 1], x[:3] * 0.5)
             return np.sum(y * x) + np.sum(a)
     return np.sum(x * x) * s
+
+
+def a_view_of_a_view_in_each_step(x, a, s, k):
+    b = a
+    for i in range(5):
+        a = a[None][0]
+        a[0] *= s + 0.1 * i
+        b[1] += 0.1 * a[0]
+    return np.sum(a * a) + np.sum(b[0] ** 3) + np.sum(x)
+
+
+def reversed_in_each_step(x, a, s, k):
+    y = x
+    for _ in range(4):
+        if np.sum(x) > s * 0.1:
+            x[1:] -= x[:-1] * 0.5
+        x = x[::-1]
+        x[...] = y[0] * s + x
+    return np.sum(x * x) + np.sum(y) + np.sum(a)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from s2s.frontend.control_flow.carried import Carried, Step
@@ -51,6 +51,10 @@ class Item:
     holder: int
     place: int
     number: int
+
+
+MANY = 8
+"""As what one array may be another, at most: a step that takes a part of a part has no end."""
 
 
 class Aliases:
@@ -155,8 +159,10 @@ class Aliases:
             if isinstance(pair.array, Item):
                 changed = self._keep(pair.array.holder, pair) or changed
             elif pair not in self.known:
-                self._add(pair, others.get(pair.other), None if test is None else False)
-                changed = True
+                if (pair := self._one_of_many(pair)) not in self.known:
+                    known = test is not None and pair.relation is not None
+                    self._add(pair, others.get(pair.other), False if known else None)
+                    changed = True
             elif test is None and self.recording.before[id(self.known[pair])] is not None:
                 self._tell(self.known[pair], None)
                 changed = True
@@ -164,6 +170,13 @@ class Aliases:
             if id(alias) in self.carried:
                 step.after[id(alias)] = found.get(pair, False)
         return changed
+
+    def _one_of_many(self, pair: Pair) -> Pair:
+        """The pair; without what one is to the other if that may be too much."""
+        unknown = replace(pair, relation=None)
+        known = [replace(other, relation=None) for other in self.known]
+        is_one = unknown in self.known or known.count(unknown) >= MANY
+        return unknown if is_one else pair
 
     def _related(
         self, step: Step, groups: Mapping[int, Carried]

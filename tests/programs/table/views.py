@@ -295,3 +295,17 @@ def rows_written_in_a_loop(a):
         row *= b[i - 1]
         row[1:] += row[:-1]
     return np.sum(b**2)
+
+
+def turned_in_each_step(a, s, n: int = 5):
+    """
+    >>> turned_in_each_step(np.array([[0.1, 0.2], [0.3, 0.4]]), 0.5)
+    >>> turned_in_each_step(np.array([[0.7, 0.2], [0.3, 0.1]]), -0.5)
+    """
+    a = a.copy()
+    b = a
+    for k in range(n):
+        a = a.T[::-1]
+        a[0] *= s + 0.1 * k
+        b[1] += 0.1 * a[0]
+    return np.sum(a * a) + b[0, 0] ** 3
