@@ -8,7 +8,6 @@ y[1:] = 0.0                     x' = y' where s > 0.0, else x; a' = a where s > 
 from __future__ import annotations
 
 import gc
-import itertools
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -60,12 +59,9 @@ class Twins:
     test: Test
     reason: str
     """What to say where one is changed, and where they are one is not known."""
-    number: int
-    """One more than that of those before."""
 
 
 _twins: list[Twins] = []
-_numbers = itertools.count(1)
 
 
 def may_be_part(array: Any, part: Any, steps: Steps, test: Test, reason: str) -> None:
@@ -102,7 +98,7 @@ def _tell(array: Any, part: Any, steps: Steps, test: Test, reason: str) -> None:
             _twins.remove(twins)
             test = either(twins.test, test)
     refs = weakref.ref(array, _forget_dead), weakref.ref(part, _forget_dead)
-    _twins.append(Twins(*refs, steps, test, reason, next(_numbers)))
+    _twins.append(Twins(*refs, steps, test, reason))
 
 
 def _forget_dead(reference: Any) -> None:
@@ -132,14 +128,15 @@ def _is_in_use(array: Any) -> bool:
     )
 
 
-def known_until_now() -> int:
-    """A mark for `forget`."""
-    return next(_numbers)
+def known_until_now() -> tuple[Twins, ...]:
+    """What `restore` goes back to."""
+    return tuple(_twins)
 
 
-def forget(mark: int) -> None:
-    """Forget the arrays that have been told of since a mark; they are undone."""
-    _twins[:] = [t for t in _twins if t.number <= mark]
+def restore(known: tuple[Twins, ...]) -> None:
+    """Forget what has been told since then; it is undone."""
+    _twins[:] = known
+    _forget_dead(None)
 
 
 def joined(first: Relation, second: Relation) -> Relation:

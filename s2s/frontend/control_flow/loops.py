@@ -333,7 +333,7 @@ class _Trial:
     def __init__(self, builder: Builder, functions: Sequence[Callable[..., Any]]) -> None:
         self.builder = builder
         self.mark = len(builder.eqns)
-        self.mark_of_twins = twins.known_until_now()
+        self.known_twins = twins.known_until_now()
         self.recording = Recording(tuple(functions))
         self.failed = False
         self.is_of_scalars = False
@@ -374,4 +374,4 @@ class _Trial:
     def undo(self) -> None:
         self.recording.restore()
         self.builder.forget(self.mark)
-        twins.forget(self.mark_of_twins)
+        twins.restore(self.known_twins)
