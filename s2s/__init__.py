@@ -10,6 +10,8 @@ The names are those of `s2s.api`, loaded when first used so that `import s2s` is
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from s2s.collector import collector_paused
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -82,7 +84,8 @@ _API = (
 
 def __getattr__(name: str) -> Any:
     if name in _API:
-        return getattr(importlib.import_module("s2s.api"), name)
+        with collector_paused():
+            return getattr(importlib.import_module("s2s.api"), name)
     raise AttributeError(f"module 's2s' has no attribute {name!r}")
 
 

@@ -10,7 +10,6 @@ and inlined.
 from __future__ import annotations
 
 import contextlib
-import gc
 from collections.abc import Callable, Generator, Hashable, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -231,24 +230,6 @@ def appending_to(builder: Builder) -> Generator[None]:
         yield
     finally:
         _builders.pop()
-
-
-@contextlib.contextmanager
-def collector_paused() -> Generator[None]:
-    """Keep the collector of cycles from running for the duration of a `with` block or a function.
-
-    What tracing makes is many small objects, hardly any of them garbage before the end. The
-    collector would look at all of them again and again, so that twice the equations took more than
-    twice the time.
-    """
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 @contextlib.contextmanager

@@ -11,8 +11,8 @@ import s2s
 from s2s.api.generation import GeneratedModule, describe
 from s2s.api.tracing import argument_types_of, optimised_for_xla, trace_for_xla
 from s2s.api.transformed import Arguments, function_name, signature
+from s2s.collector import collector_paused
 from s2s.ir.assumptions import assumptions
-from s2s.trace import collector_paused
 
 if TYPE_CHECKING:
     from s2s_codegen.stablehlo.artifact import Artifact

@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from s2s.api import reads
 from s2s.api.static_keys import static_key
 from s2s.api.transformed import function_name, signature
+from s2s.collector import collector_paused
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import ArgumentType, Static, as_numpys
 from s2s.in_force import builder_in_force
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Where:
+class Where(NamedTuple):
     """Where a compiled function runs."""
 
     platform: str | None = None
@@ -209,18 +208,14 @@ def _number(result: Any, aval: ShapedArray) -> Any:
     return result if aval.shape else result[()]
 
 
+@collector_paused()
 def _specialise(
     fun: Callable[..., Any], arguments: Mapping[str, ArgumentType], where: Where
 ) -> Specialisation:
     may_remember = where.mesh is None and cache_folder() is not None
     read = reads.digest(fun, arguments) if may_remember else None
     made = None if read is None else recall(read, where.platform)
-    if made is None:
-        from s2s.trace import collector_paused
-
-        with collector_paused():
-            made = _compile(fun, arguments, where, read)
-    return Specialisation(made, where.stays)
+    return Specialisation(made or _compile(fun, arguments, where, read), where.stays)
 
 
 def _compile(

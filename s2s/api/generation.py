@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import s2s
 from s2s.api.tracing import argument_types_of, trace
 from s2s.api.transformed import Arguments, Transformed, function_name, signature
+from s2s.collector import collector_paused
 from s2s.frontend.argument_types.generalise import generalise
 from s2s.frontend.options import choices, choosing
 from s2s.frontend.traced import Traced
 from s2s.ir.assumptions import assumptions
 from s2s.ir.jaxpr import ClosedJaxpr
 from s2s.passes.pipeline import optimise
-from s2s.trace import collector_paused
 
 if TYPE_CHECKING:
     from s2s_codegen.numpy_source import Description

@@ -7,21 +7,19 @@ line are told apart by their columns.
 from __future__ import annotations
 
 import ast
-import contextlib
-import gc
 import io
 import linecache
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+from s2s.collector import collector_paused
 
 FunctionNode: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda"
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A function in its file, with the innermost class around it, whose name private names get."""
 
     node: FunctionNode
@@ -86,19 +84,7 @@ def definition_of(code: CodeType, namespace: Mapping[str, Any]) -> Definition | 
     return fitting[-1] if fitting else None
 
 
-@contextlib.contextmanager
-def without_collection() -> Generator[None]:
-    """Keep the garbage collector from walking over syntax trees again and again while they grow."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-@without_collection()
+@collector_paused()
 def _index(lines: list[str]) -> Functions:
     found: Functions = {}
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -28,15 +27,17 @@ Size: TypeAlias = "int | Dim"
 Shape: TypeAlias = "tuple[Size, ...]"
 
 
-@dataclass(frozen=True, eq=False)
 class FloorDiv:
     """The atom `numerator // denominator`, for a division that is not exact.
 
     The denominator is a Dim, or an int greater than 1.
     """
 
-    numerator: Size
-    denominator: Size
+    __slots__ = ("denominator", "numerator")
+
+    def __init__(self, numerator: Size, denominator: Size) -> None:
+        self.numerator = numerator
+        self.denominator = denominator
 
     def __eq__(self, other: object) -> bool:
         # Not the fields' own ==, which may ask.
@@ -256,8 +257,7 @@ def dimension(name: str) -> Dim:
     return Dim((((((name, 1),), 1)),))
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """What the value of a dimension that an equation binds is at least and at most: each of these
     sizes, which mention only dimensions that were bound before."""
 
@@ -297,7 +297,7 @@ def fresh_dimension(
 
 def count_steps(name: str, step: int) -> None:
     """Say that a bound dimension grows by `step` with each number of a step of a loop."""
-    BOUND_BY_EQUATIONS[name] = replace(BOUND_BY_EQUATIONS[name], step=step)
+    BOUND_BY_EQUATIONS[name] = BOUND_BY_EQUATIONS[name]._replace(step=step)
 
 
 def bound_names(size: Size) -> frozenset[str]:

@@ -7,10 +7,8 @@ atom  ::= Var | Literal
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal as OneOf, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal as OneOf, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -96,8 +94,7 @@ class Literal:
 Atom: TypeAlias = "Var | Literal"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A line of the user's file; `caller` is the line that called the function it stands in, whose
     first line is `function`."""
 
@@ -112,7 +109,7 @@ class Source:
         if caller is None:
             return self
         outer = caller if self.caller is None else self.caller.called_from(caller)
-        return dataclasses.replace(self, caller=outer)
+        return self._replace(caller=outer)
 
 
 Phase: TypeAlias = OneOf["primal", "tangent", "cotangent"]
@@ -185,12 +182,14 @@ class Jaxpr:
     __repr__ = __str__
 
 
-@dataclass(frozen=True, eq=False)
 class ClosedJaxpr:
     """A jaxpr with the values of its constvars: NumPy arrays, or tracers of an enclosing trace."""
 
-    jaxpr: Jaxpr
-    consts: tuple[Any, ...] = ()
+    __slots__ = ("__weakref__", "consts", "jaxpr")
+
+    def __init__(self, jaxpr: Jaxpr, consts: tuple[Any, ...] = ()) -> None:
+        self.jaxpr = jaxpr
+        self.consts = consts
 
     @property
     def in_avals(self) -> list[ShapedArray]:

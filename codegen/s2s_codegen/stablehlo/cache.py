@@ -18,9 +18,7 @@ import functools
 import hashlib
 import os
 import sys
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from s2s_codegen.stablehlo import xla
 from s2s_codegen.stablehlo.runtime import Program, calls_lapack
@@ -34,8 +32,7 @@ BOUND = 1 << 30
 _FORMAT = b"s2s executable 1\n"
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(NamedTuple):
     """Where an executable is in the cache, and what it needs to be loaded."""
 
     name: str
@@ -70,18 +67,15 @@ def call_name(devices: Devices, digest: str) -> str:
     return f"{_digest(devices, digest.encode())}.call"
 
 
-def cache_folder() -> Path | None:
+def cache_folder() -> str | None:
     """Where executables are kept; None if they are not."""
     if os.environ.get("S2S_CACHE") == "0":
         return None
     chosen = os.environ.get("S2S_CACHE_DIR")
     if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "s2s"
-    except RuntimeError:  # there is no home
-        return None
+        return chosen
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return None if base.startswith("~") else os.path.join(base, "s2s")  # there is no home
 
 
 def _digest(devices: Devices, what: bytes) -> str:
@@ -110,9 +104,9 @@ def processor() -> bytes:
     else:
         facts.append(os.uname().machine)
     with contextlib.suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
         wanted = ("flags", "Features", "model name", "CPU part")
-        facts += dict.fromkeys(line for line in lines if line.startswith(wanted))
+        with open("/proc/cpuinfo") as lines:
+            facts += dict.fromkeys(line for line in lines if line.startswith(wanted))
     return "\n".join(facts).encode()
 
 
@@ -121,9 +115,10 @@ def read(name: str) -> bytes | None:
     folder = cache_folder()
     if folder is None:
         return None
-    path = folder / name
+    path = os.path.join(folder, name)
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError:
         return None
     start = len(_FORMAT) + 32
@@ -133,7 +128,7 @@ def read(name: str) -> bytes | None:
             os.utime(path)
         return content
     with contextlib.suppress(OSError):
-        path.unlink()
+        os.unlink(path)
     return None
 
 
@@ -142,26 +137,26 @@ def write(name: str, content: bytes) -> None:
     folder = cache_folder()
     if folder is not None:
         with contextlib.suppress(OSError):  # a full or read-only disk is no reason to fail
-            _write(folder / name, content)
+            _write(folder, name, content)
             _make_room(folder)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(folder: str, name: str, content: bytes) -> None:
     import tempfile  # takes as long as all else here
 
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix="new-")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix="new-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(_FORMAT + hashlib.sha256(content).digest() + content)
-        os.replace(temporary, path)
+        os.replace(temporary, os.path.join(folder, name))
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
 
 
-def _make_room(folder: Path) -> None:
+def _make_room(folder: str) -> None:
     entries: list[tuple[float, int, str]] = []
     with os.scandir(folder) as found:
         for entry in found:

@@ -1,4 +1,4 @@
-"""Kinds of devices: CPUs, which jaxlib itself knows, and those that a plugin of XLA brings.
+"""Kinds of devices that a plugin of XLA brings; CPUs are known to jaxlib itself.
 
 A plugin is a library in a wheel. The Python package around it imports jax, so it is the library
 that is looked for, and the package is not imported.
@@ -13,13 +13,10 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from s2s.errors import UserError
-from s2s_codegen.stablehlo.xla import error_type, jaxlib, quiet, xla_client
-
-if TYPE_CHECKING:
-    from s2s_codegen.stablehlo.group import Group
+from s2s_codegen.stablehlo.xla import error_type, quiet, xla_client
 
 
 @dataclass(frozen=True)
@@ -73,18 +70,11 @@ _CUDA_LIBRARIES = (
 """In the order in which they need each other."""
 
 
-def make_client(platform: str, num_devices: int, group: Group | None) -> Any:
-    """jaxlib's client of the devices of a platform.
+def make_client(platform: str) -> Any:
+    """jaxlib's client of the devices that a plugin brings.
 
     Raises UserError, which says what to install or to look at, if there are none.
     """
-    if platform == "cpu":
-        # Synchronous: handing small programs to another thread costs more than they do.
-        joint = {} if group is None else group.client_options()
-        make = jaxlib().jax.get_tfrt_cpu_client
-        return make(asynchronous=False, num_devices=num_devices, **joint)
-    if group is not None:
-        raise UserError(f"several processes run programs together on cpu only, not on {platform}.")
     load_plugin(platform)
     client = xla_client()
     options: dict[str, Any] = {}

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,7 @@ from s2s_codegen.stablehlo.runtime import ArrayType, runtime
 _KINDS: dict[str, type[Any]] = {"dict": dict, "list": list, "tuple": tuple, "none": NoneType}
 
 
-@dataclass(frozen=True)
-class Remembered:
+class Remembered(NamedTuple):
     """What is known of a compiled function: what it was compiled to, and what it returns."""
 
     compiled: Compiled

@@ -6,14 +6,12 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from ctypes import c_double, c_float, c_int32, c_int64
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from s2s.errors import UserError
 from s2s.ir.dtypes import DType
-from s2s_codegen.stablehlo.platforms import make_client
 from s2s_codegen.stablehlo.xla import (
     jaxlib,
     register_lapack,
@@ -30,8 +28,7 @@ _VIEWABLE = frozenset("?bhilqpBHILQPefdFD")
 """The element types of which jaxlib shows results as arrays; of others it shows nothing."""
 
 
-@dataclass(frozen=True)
-class ArrayType:
+class ArrayType(NamedTuple):
     """The type of an argument or result: sizes and element type."""
 
     shape: tuple[int, ...]
@@ -107,12 +104,26 @@ def runtime(
         return found
 
 
+def _make_client(platform: str, num_devices: int, group: Group | None) -> Any:
+    """jaxlib's client of the devices of a platform."""
+    if platform == "cpu":
+        # Synchronous: handing small programs to another thread costs more than they do.
+        joint = {} if group is None else group.client_options()
+        make = jaxlib().jax.get_tfrt_cpu_client
+        return make(asynchronous=False, num_devices=num_devices, **joint)
+    if group is not None:
+        raise UserError(f"several processes run programs together on cpu only, not on {platform}.")
+    from s2s_codegen.stablehlo.platforms import make_client
+
+    return make_client(platform)
+
+
 class Runtime:
     """The devices of one platform. Programs that are not for a mesh run on the first."""
 
     def __init__(self, platform: str, num_devices: int, group: Group | None = None) -> None:
         lib = jaxlib()
-        self._client = make_client(platform, num_devices, group)
+        self._client = _make_client(platform, num_devices, group)
         self.shares_memory = platform == "cpu"
         """Whether programs can read and write the memory of NumPy's arrays."""
         self.description = platform

@@ -52,7 +52,7 @@ class MeshDevices:
         positions = {device.id: i for i, device in enumerate(own.all_devices)}
         self._positions = [positions[device.id] for device in own.devices]
         """Where in the mesh, counted along its axes, the devices of this process are."""
-        self._whole = lib.MeshSharding(self._list, xla_client().HloSharding.replicate())
+        self._whole = lib.MeshSharding(self._list, lib.HloSharding.replicate())
         self.description = None if group else f"{own.description} {sharding.mesh}"
 
     # -- programs -------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ class MeshDevices:
         made = self._own.compile_for(self._list, program, self._options(options))
         if len(self._ids) == 1:
             return made
-        from_proto = xla_client().HloSharding.from_proto
+        from_proto = jaxlib().HloSharding.from_proto
         said: list[Any] = [from_proto(one) for one in made.get_parameter_shardings()]
         whole = [from_proto(one).is_replicated() for one in made.get_output_shardings()]
         if said != [self._hlo(one) for one in self._sharding.inputs] or not all(whole):
@@ -93,14 +93,14 @@ class MeshDevices:
 
     def _hlo(self, partition: Partition) -> Any:
         """A partition as XLA has it."""
-        client = xla_client()
         if not any(partition):
-            return client.HloSharding.replicate()
+            return jaxlib().HloSharding.replicate()
         mesh = self._sharding.mesh
         names = [name for name, _ in mesh.axes]
         used = [names.index(axis) for axis in partition if axis is not None]
         rest = [i for i in range(len(names)) if i not in used]
         places = np.arange(mesh.num_devices).reshape(mesh.shape).transpose([*used, *rest])
+        client = xla_client()
         sharding = client.OpSharding()
         sharding.type = client.OpSharding.Type.OTHER
         tiles = [1 if axis is None else dict(mesh.axes)[axis] for axis in partition]
@@ -110,7 +110,7 @@ class MeshDevices:
             sharding.replicate_on_last_tile_dim = True
         sharding.tile_assignment_dimensions = tiles
         sharding.tile_assignment_devices = places.ravel().tolist()
-        return client.HloSharding.from_proto(sharding)
+        return jaxlib().HloSharding.from_proto(sharding)
 
     # -- arrays ---------------------------------------------------------------------------------
 

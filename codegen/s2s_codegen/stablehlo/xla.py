@@ -35,13 +35,16 @@ def jaxlib() -> Any:
     if not hasattr(lib, "array_result_handler"):
         raise UserError(f"this version of jaxlib is not supported; s2s needs {VERSIONS}.")
 
+    # Where jaxlib.xla_client has it from, whose import takes longer than all of a first call.
+    sharding = importlib.import_module("jaxlib._hlo").HloSharding
+
     class OneDevice(lib.SingleDeviceSharding):
         """Where the arrays of a program for one device are."""
 
         memory_kind = None
 
         def _to_xla_hlo_sharding(self, ndim: int) -> Any:  # asked for by jaxlib 0.10
-            return xla_client().HloSharding.replicate()
+            return sharding.replicate()
 
     class MeshSharding(lib.GSPMDSharding):
         """Where the parts of the arrays of a program for several devices are."""
@@ -58,6 +61,7 @@ def jaxlib() -> Any:
         OneDevice=OneDevice,
         handler_arguments=(True, True) if checks else (True,),
         MeshSharding=MeshSharding,
+        HloSharding=sharding,
         copied=lib.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL,
         aliased=lib.HostBufferSemantics.ZERO_COPY,
         error=lib.JaxRuntimeError,

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from s2s.collector import collector_paused
 from s2s.frontend.conversion.nested_tests import with_nested_tests
 from s2s.frontend.conversion.nodes import HOOK, HOOKS, arguments_of, placed
 from s2s.frontend.conversion.statements import Statements
 from s2s.frontend.lines import Statement
-from s2s.frontend.sources import Definition, without_collection
+from s2s.frontend.sources import Definition
 
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -31,7 +32,7 @@ def is_converted(code: CodeType) -> bool:
     return f"{HOOK}enter" in code.co_freevars
 
 
-@without_collection()
+@collector_paused()
 def convert(code: CodeType, definition: Definition, namespace: Mapping[str, Any]) -> Conversion:
     """The converted function of which `code` is the original, `definition` the source, and
     `namespace` the globals."""
