@@ -249,14 +249,25 @@ def either(first: Test, second: Test) -> Test:
 def follow(array: TracedArray) -> None:
     """Put what has been put into an array into those that it may be."""
     if _twins:
-        _follow(array, True, [array], False)
+        _follow(array, True, [array], ())
 
 
-def _follow(array: TracedArray, test: Test, path: list[Any], is_same: bool) -> None:
-    """`is_same` says that an array that is one with this has been followed already: all that are
-    one with this are one with that too."""
+def leads_on(way: tuple[Relation, ...], relation: Relation) -> bool:
+    """Whether a way from array to array, by what each is to the one before, may go on by one more.
+
+    All that are one with an array are told so of each: no way needs two of these one after another.
+    A part of two arrays tells nothing new of these, so none goes from an array to its part and then
+    to another that has this part.
+    """
+    if is_one(relation):
+        return not way or not is_one(way[-1])
+    is_part = any(isinstance(step, Has) and step.steps for step in way)
+    return not (is_part and isinstance(relation, Of))
+
+
+def _follow(array: TracedArray, test: Test, path: list[Any], way: tuple[Relation, ...]) -> None:
     for other, relation, condition, _ in neighbours(array):
-        if (is_same and is_one(relation)) or any(other is a for a in path):
+        if not leads_on(way, relation) or any(other is a for a in path):
             continue
         where, now = both(test, condition), _elements(array)
         if where is False:
@@ -268,7 +279,7 @@ def _follow(array: TracedArray, test: Test, path: list[Any], is_same: bool) -> N
             part = lax.select_n(cast("Value", where), old, part)
         value = written(other, steps, part)
         other.put_elements(value)
-        _follow(other, where, [*path, other], is_one(relation))
+        _follow(other, where, [*path, other], (*way, relation))
 
 
 def _elements(array: TracedArray) -> Tracer:

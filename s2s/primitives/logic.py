@@ -111,7 +111,15 @@ class Bitwise(LocallyConstant):
         return self.fold_truth(args, producer)
 
 
-class And(Bitwise):
+class Idempotent(Bitwise):
+    """Of a value and itself it is that value."""
+
+    def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
+        first, second = args
+        return first if _is_same(first, second) else super().fold(args, producer)
+
+
+class And(Idempotent):
     """x and y: of booleans, or bit by bit."""
 
     name = "and"
@@ -120,7 +128,7 @@ class And(Bitwise):
     stablehlo = "and"
 
 
-class Or(Bitwise):
+class Or(Idempotent):
     """x or y: of booleans, or bit by bit."""
 
     name = "or"

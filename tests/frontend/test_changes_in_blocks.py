@@ -264,23 +264,6 @@ def chosen_in_a_loop(x):
     return y, x
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        *(either_of_two, changed_under_another_name, row_of_a_changed_array, attribute_of_either),
-        *(halved_in_branches, swapped, replaced_and_changed, either_changed, in_a_loop),
-        *(changed_after_a_loop, best_so_far, chosen_in_a_loop),
-    ],
-)
-def test_what_may_be_another_array_changes_with_it(function) -> None:
-    arguments = [A, -A] if function.__code__.co_varnames[0] == "a" else [X, -X, np.abs(X)]
-    closed = traced(function, f64(*arguments[0].shape)).closed
-    for argument in arguments:
-        expected = flatten(function(argument.copy()))[0]
-        for found, wanted in zip(evaluate(closed, argument), expected, strict=True):
-            np.testing.assert_array_equal(found, wanted)
-
-
 def row_after_the_loop(a):
     b = a.copy()
     total = 0.0
@@ -299,12 +282,21 @@ def end_of_a_row(a):
 
 
 @pytest.mark.parametrize(
-    ("function", "argument"),
-    [(last_row, A), (row_after_the_loop, A), (end_of_a_row, A)],
+    "function",
+    [
+        *(either_of_two, changed_under_another_name, row_of_a_changed_array, attribute_of_either),
+        *(halved_in_branches, swapped, replaced_and_changed, either_changed, in_a_loop),
+        *(changed_after_a_loop, best_so_far, chosen_in_a_loop),
+        *(last_row, row_after_the_loop, end_of_a_row),
+    ],
 )
-def test_what_may_be_another_array_behind_a_loop_is_not_changed(function, argument) -> None:
-    found = refusal(function, f64(*argument.shape)).message
-    assert "this changes an array that may be `" in found
+def test_what_may_be_another_array_changes_with_it(function) -> None:
+    arguments = [A, -A] if function.__code__.co_varnames[0] == "a" else [X, -X, np.abs(X)]
+    closed = traced(function, f64(*arguments[0].shape)).closed
+    for argument in arguments:
+        expected = flatten(function(argument.copy()))[0]
+        for found, wanted in zip(evaluate(closed, argument), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
 
 
 def test_an_array_whose_other_name_is_gone_is_changed() -> None:

@@ -912,3 +912,100 @@ def copies_in_orders(x, a, s, k):
     b = np.array(a.T, order="C")
     c = a.T.copy(order="F")
     return np.sum(b) + np.sum(c * s)
+
+
+def window_carried(x, a, s, k):
+    w = x[0:2]
+    for i in range(len(x) - 1):
+        w = x[i : i + 2]
+        t = w.sum()
+    w[0] = 0.5
+    return np.sum(x * s) + t
+
+
+def row_after_the_loop(x, a, s, k):
+    y = 0.5 * x
+    for i in range(3):
+        y = a[i % 3]
+    y[1] = s * 2
+    return np.sum(a * a) + np.sum(y)
+
+
+def row_in_place_of_an_array(x, a, s, k):
+    y = 0.5 * x
+    for i in range(k):
+        y[0] = s * i
+        y = a[i % 3]
+    y[1] = s * 2
+    return np.sum(a * a) + np.sum(y * x)
+
+
+def best_of_the_rows(x, a, s, k):
+    best = a[0]
+    for row in a:
+        if np.sum(row) > np.sum(best):
+            best = row
+    best[1] = s * 2
+    return np.sum(a * a) + np.sum(best * x)
+
+
+def best_of_rows_or_another(x, a, s, k):
+    best = x * 1.0
+    for row in a:
+        if np.sum(row) > np.sum(best):
+            best = row
+    best[1] = s * 2
+    return np.sum(a * a) + np.sum(best * x)
+
+
+def row_at_an_index_of_a_branch(x, a, s, k):
+    y = x
+    if s > 0.1:
+        j = np.argmax(a[:, 0])
+        y = a[j]
+    elif s > -0.2:
+        j = k % 3
+        y = a[j]
+    y *= 2.0
+    return np.sum(a * a * a) + np.sum(y * x)
+
+
+def column_of_some_step(x, a, s, k):
+    c = np.zeros(3)
+    j = 0
+    while j < k:
+        c[1] += s * x[j % 4]
+        if x[j % 4] > 0.0:
+            c = a[:, j % 4]
+        j += 1
+    c -= 0.3
+    return np.sum(a * a * s) + np.sum(c * c)
+
+
+def two_rows_or_others(x, a, s, k):
+    p = x
+    q = x
+    for i in range(k):
+        p, q = q, a[i % 3]
+        p[0] += s
+    q *= 0.5
+    return np.sum(a * a) + np.sum(p * q) + np.sum(x)
+
+
+def reversed_again_and_again(x, a, s, k):
+    y = x
+    n = 0
+    while n < k:
+        y = y[::-1]
+        y[0] += s
+        a = a[::-1]
+        a[0, 1] *= 0.5
+        n += 1
+    return np.sum(x * y) + np.sum(a[0] * x)
+
+
+def view_of_a_view_of_a_view(x, a, s, k):
+    y = x
+    for _ in range(k):
+        y = y[None][0]
+    return np.sum(x * y) + s

@@ -9,6 +9,7 @@ from typing import Any, cast
 from s2s.frontend.control_flow.carried import Carried, Step
 from s2s.frontend.control_flow.growing import Growing
 from s2s.frontend.control_flow.merging import Unlike
+from s2s.frontend.control_flow.relations import Where, holes
 from s2s.frontend.control_flow.sharing import Pair, base_of, is_array, related, tell
 from s2s.frontend.control_flow.state import MISSING, Contents, Recording, is_kept_in
 from s2s.numpy.array import TracedArray
@@ -31,6 +32,7 @@ class Alias:
     other: Any
     """The other array if it is one from before the loop."""
     name: str
+    indices: tuple[PartIndex, ...]
     test: Any = MISSING
 
     def read(self) -> Any:
@@ -38,6 +40,20 @@ class Alias:
 
     def write(self, value: Any) -> None:
         self.test = value
+
+
+@dataclass(eq=False)
+class PartIndex:
+    """An index of the part of another array that an array is, carried along with where it is."""
+
+    name: str
+    index: Any = MISSING
+
+    def read(self) -> Any:
+        return self.index
+
+    def write(self, value: Any) -> None:
+        self.index = value
 
 
 Place = tuple[int, int]
@@ -107,16 +123,23 @@ class Aliases:
     def _add(self, pair: Pair, other: Any, before: Test) -> Alias:
         """Carry along where a pair is one, which it is as told before the loop; or it is not known
         in any step, None."""
-        place = cast(Place, pair.array)
-        alias = Alias(pair, other, f"is_{self.recording.slots[place[0]].name}")
+        name = self.recording.slots[cast(Place, pair.array)[0]].name
+        indices = tuple(PartIndex(f"{name}_index") for _ in holes(pair.relation))
+        alias = Alias(pair, other, f"is_{name}", indices)
         self.known[pair] = alias
         self._tell(alias, before)
         return alias
 
     def _tell(self, alias: Alias, before: Test) -> None:
-        key = id(alias)
-        self.recording.slots[key] = alias
-        self.recording.before[key] = alias.test = before
+        self._set(alias, before)
+        for index in alias.indices:
+            self._set(index, None if before is None else 0)
+
+    def _set(self, slot: Alias | PartIndex, before: Any) -> None:
+        key = id(slot)
+        self.recording.slots[key] = slot
+        self.recording.before[key] = before
+        slot.write(before)
         self.carried.pop(key, None)
         if before is not None:
             self.carried[key] = Carried.of(before)
@@ -129,9 +152,10 @@ class Aliases:
                 for place in (pair.array, pair.other)
                 if isinstance(place, tuple)
             }:
-                del self.known[pair], self.recording.slots[id(alias)]
-                del self.recording.before[id(alias)]
-                self.carried.pop(id(alias), None)
+                del self.known[pair]
+                for slot in (alias, *alias.indices):
+                    del self.recording.slots[id(slot)], self.recording.before[id(slot)]
+                    self.carried.pop(id(slot), None)
 
     def declare(self, arrays: Mapping[Place, Any]) -> None:
         """Tell which of the arrays at these places are one, as it stands in the slots now."""
@@ -142,7 +166,8 @@ class Aliases:
                 continue
             is_plain = not isinstance(other, TracedArray) and alias.test is not False
             name = self.recording.slots[cast(Place, pair.array)[0]].name
-            tell(array, other, pair.relation, None if is_plain else alias.test, name)
+            where = Where(None if is_plain else alias.test, tuple(i.index for i in alias.indices))
+            tell(array, other, pair.relation, where, name)
 
     def declare_kept(self, arrays: Mapping[Place, Any], lists: Mapping[int, Any]) -> None:
         """Tell which of the arrays at these places are items of lists that grow, too."""
@@ -155,20 +180,23 @@ class Aliases:
         again, since that was not thought of."""
         found, others = self._related(step, self.carried)
         changed = False
-        for pair, test in found.items():
+        for pair, where in found.items():
             if isinstance(pair.array, Item):
                 changed = self._keep(pair.array.holder, pair) or changed
             elif pair not in self.known:
                 if (pair := self._one_of_many(pair)) not in self.known:
-                    known = test is not None and pair.relation is not None
+                    known = where.test is not None and pair.relation is not None
                     self._add(pair, others.get(pair.other), False if known else None)
                     changed = True
-            elif test is None and self.recording.before[id(self.known[pair])] is not None:
+            elif where.test is None and self.recording.before[id(self.known[pair])] is not None:
                 self._tell(self.known[pair], None)
                 changed = True
         for pair, alias in self.known.items():
             if id(alias) in self.carried:
-                step.after[id(alias)] = found.get(pair, False)
+                where = found.get(pair, Where(False))
+                step.after[id(alias)] = where.test
+                for slot, index in zip(alias.indices, where.indices, strict=False):
+                    step.after[id(slot)] = index
         return changed
 
     def _one_of_many(self, pair: Pair) -> Pair:
@@ -180,7 +208,7 @@ class Aliases:
 
     def _related(
         self, step: Step, groups: Mapping[int, Carried]
-    ) -> tuple[dict[Pair, Test], dict[Hashable, Any]]:
+    ) -> tuple[dict[Pair, Where], dict[Hashable, Any]]:
         """Which arrays in the slots, and items of lists that grow, are one at the end of the step,
         or are one from before it; and those."""
         leaves: dict[Any, Any] = dict(self.places({**step.start, **step.after}, groups))
@@ -192,20 +220,22 @@ class Aliases:
         )
         with appending_to(step.builder):
             found, others = related(leaves, step.builder)
-        return {pair: test for pair, test in found.items() if test is not False}, others
+        return {pair: where for pair, where in found.items() if where.test is not False}, others
 
     def of_fresh(self, step: Step, fresh: Mapping[int, Carried]) -> dict[int, Carried]:
         """Where arrays are another one that have no value before the loop, found at its end."""
         found, others = self._related(step, {**self.carried, **fresh})
         carried: dict[int, Carried] = {}
-        for pair, test in found.items():
+        for pair, where in found.items():
             if isinstance(pair.array, Item):
                 self._keep(pair.array.holder, pair)
             elif pair not in self.known:
                 alias = self._add(pair, others.get(pair.other), None)
-                step.after[id(alias)] = test
-                if isinstance(test, Tracer):
-                    carried[id(alias)] = Carried.of(test)
+                ends = (where.test, *where.indices)
+                for slot, end in zip((alias, *alias.indices), ends, strict=True):
+                    step.after[id(slot)] = end
+                    if isinstance(end, Tracer):
+                        carried[id(slot)] = Carried.of(end)
         return carried
 
     def _keep(self, holder: int, pair: Pair) -> bool:

@@ -144,6 +144,11 @@ class Items:
 
         return Items(self.length, [*counters, Counter(0)], build, self.functions)
 
+    def counted(self) -> Items:
+        """The same with the number of the step as one more source, which is no part of an item."""
+        sources = [*self.sources, Counter(0)]
+        return Items(self.length, sources, lambda values: self.build(values[:-1]), self.functions)
+
     def known_length(self) -> int:
         if isinstance(self.length, int):
             return self.length

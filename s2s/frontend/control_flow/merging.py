@@ -180,7 +180,7 @@ class Merging:
                         "they are dataclasses"
                     )
                 raise Unlike(_difference(column[0], column[-1]))
-            merged.append(self._output(_row(column, values)))
+            merged.append(self.output(_row(column, values)))
         return Merged(structure, merged)
 
     def _function(self, functions: Sequence[Any]) -> Function:
@@ -191,12 +191,12 @@ class Merging:
                 return function
             row = (function.test, ABSENT) if branch == 0 else (ABSENT, function.test)
             parts = part(function.first, branch), part(function.second, branch)
-            return Function(self._output(row), parts)
+            return Function(self.output(row), parts)
 
         first, second = functions
-        return Function(self._output((True, False)), (part(first, 0), part(second, 1)))
+        return Function(self.output((True, False)), (part(first, 0), part(second, 1)))
 
-    def _output(self, row: tuple[Any, ...]) -> Output:
+    def output(self, row: tuple[Any, ...]) -> Output:
         """The result that is one of these leaves: the same one for the same truth values."""
         if all(map(_is_truth_value, row)):
             for number, other in enumerate(self.outputs):
@@ -215,7 +215,7 @@ class Merging:
         if len(indices) < len(column):
             return None
         rows = [_row(places, values) for places in zip(*indices, strict=True)]
-        return Viewed(views, tuple(map(self._output, rows)))
+        return Viewed(views, tuple(map(self.output, rows)))
 
     def merge_flags(self, test: Tracer, flags: tuple[Any, ...]) -> Any:
         """The truth value that is one of two, depending on the branch: a leaf, or an Output."""

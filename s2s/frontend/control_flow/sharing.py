@@ -14,7 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from s2s.frontend.control_flow.merging import Merging, Output
+from s2s.frontend.control_flow.merging import ABSENT, Merging, Output
+from s2s.frontend.control_flow.relations import (
+    Where,
+    either,
+    holes,
+    with_indices,
+    without_indices,
+)
 from s2s.frontend.control_flow.state import array_of
 from s2s.numpy import twins
 from s2s.numpy.array import TracedArray, View, is_changeable
@@ -24,7 +31,8 @@ from s2s.trace import Builder, Tracer, appending_to
 
 @dataclass(frozen=True)
 class Pair:
-    """An array and another that it may be, or share elements with, and what it is to that.
+    """An array and another that it may be, or share elements with, and what it is to that, with
+    holes in place of indices.
 
     Arrays of one block have keys; of those from before it, `others` are known by identity.
     """
@@ -42,46 +50,48 @@ def is_array(leaf: Any) -> bool:
 
 def related(
     leaves: Mapping[Any, Any], builder: Builder
-) -> tuple[dict[Pair, Test], dict[Hashable, Any]]:
+) -> tuple[dict[Pair, Where], dict[Hashable, Any]]:
     """Where leaves at the end of a block are each other, or arrays from before it; and those
     arrays, by identity. `builder`, which is in force, has traced the block."""
-    found: dict[Pair, Test] = {}
+    found: dict[Pair, Where] = {}
     others: dict[Hashable, Any] = {}
     made: dict[int, list[tuple[Hashable, Relation]]] = {}
 
-    def find(pair: Pair, where: Test) -> None:
-        found[pair] = twins.either(found.get(pair, False), where)
+    def find(key: Hashable, other: Hashable, before: bool, relation: Relation, test: Test) -> None:
+        form, indices = without_indices(relation, builder)
+        where = Where(None if form is None else test, indices)
+        pair = Pair(key, other, before, form)
+        found[pair] = either(found[pair], where) if pair in found else where
 
     for key, leaf in leaves.items():
         if not is_array(leaf):
             continue
-        base, relation = base_of(leaf, builder)
+        base, relation = base_of(leaf)
         for array, reached, where in _reached(base, relation, builder):
             if _is_from_before(array, builder):
                 others[id(array)] = array
-                is_known = reached is not None and isinstance(array, TracedArray)
-                find(Pair(key, id(array), True, reached), where if is_known else None)
+                is_known = isinstance(array, TracedArray)
+                find(key, id(array), True, reached, where if is_known else None)
                 continue
             for other, back in made.get(id(array), []):
                 together = _through(reached, back)
-                find(Pair(key, other, False, together), None if together is None else where)
+                find(key, other, False, together, where)
         made.setdefault(id(base), []).append((key, relation))
     return found, others
 
 
-def base_of(leaf: Any, block: Builder | None = None) -> tuple[Any, Relation]:
-    """The array that has the elements of a leaf, and what the leaf is to it: not known after the
-    block if it is a view at an index that the block has computed."""
+def base_of(leaf: Any) -> tuple[Any, Relation]:
+    """The array that has the elements of a leaf, and what the leaf is to it."""
     array = array_of(leaf)
     if not isinstance(array, View):
         return array, Of(())
-    is_lasting = not any(step.reads and step.builder is block for step in array.steps)
-    return array.owner, Of(array.steps) if is_lasting and not array.refused else None
+    return array.owner, Of(array.steps) if not array.refused else None
 
 
-def tell(array: Any, other: Any, relation: Relation, test: Test, name: str) -> None:
-    """Tell that an array is `relation` to another where the test holds."""
-    reason = twins.reason(name)
+def tell(array: Any, other: Any, relation: Relation, where: Where, name: str) -> None:
+    """Tell that an array is `relation` to another where the test holds, at the indices."""
+    reason, test = twins.reason(name), where.test
+    relation = with_indices(relation, where.indices)
     if test is None or relation is None:
         twins.may_be_part(other, array, (), None, reason)
     elif isinstance(relation, Of) or not relation.steps:
@@ -100,27 +110,35 @@ class Sharing:
         self.arrays = arrays
         self.others: dict[Hashable, Any] = {}
         """The arrays from before the branches, by identity."""
-        found: dict[Pair, list[Test]] = {}
+        found: dict[Pair, list[Where]] = {}
         for side, builder in enumerate(builders):
             leaves = {number: merging.outputs[number][side] for number in arrays}
             with appending_to(builder):
                 pairs, others = related(leaves, builder)
             self.others.update(others)
             for pair, where in pairs.items():
-                found.setdefault(pair, [False, False])[side] = where
-        self.found = {
-            pair: None if None in tests else merging.merge_flags(test, tuple(tests))
-            for pair, tests in found.items()
-        }
+                nowhere = Where(False, tuple(ABSENT for _ in holes(pair.relation)))
+                found.setdefault(pair, [nowhere, nowhere])[side] = where
+        self.found: dict[Pair, Where] = {}
+        for pair, sides in found.items():
+            tests = tuple(where.test for where in sides)
+            flag = None if None in tests else merging.merge_flags(test, tests)
+            rows = zip(*[where.indices for where in sides], strict=True)
+            indices = () if flag is None else tuple(map(merging.output, rows))
+            self.found[pair] = Where(flag, indices)
 
     def declare(self, results: Sequence[Any], names: dict[int, str]) -> None:
         """Tell of the arrays that the results of the branches may be."""
-        for pair, flag in self.found.items():
+        for pair, where in self.found.items():
             assert isinstance(pair.array, int)
             result = results[pair.array]
             other = self.others[pair.other] if pair.is_from_before else results[pair.other]  # type: ignore[index]
-            where = results[flag.number] if isinstance(flag, Output) else flag
-            tell(result, other, pair.relation, where, names.get(pair.array, "another array"))
+            flag, *indices = [
+                results[output.number] if isinstance(output, Output) else output
+                for output in (where.test, *where.indices)
+            ]
+            name = names.get(pair.array, "another array")
+            tell(result, other, pair.relation, Where(flag, tuple(indices)), name)
 
 
 def _is_from_before(array: Any, builder: Builder) -> bool:
@@ -134,19 +152,21 @@ def _reached(
     """The arrays that something may be which is `relation` to an array, what it is to them, and
     where. Those from before the block are the last on a way."""
     start: Test = True if relation is not None else None
-    pending: list[tuple[list[Any], Relation, Test, bool]] = [([array], relation, start, False)]
+    pending: list[tuple[list[Any], Relation, Test, tuple[Relation, ...]]] = [
+        ([array], relation, start, ())
+    ]
     while pending:
-        path, relation, where, is_same = pending.pop()
+        path, relation, where, way = pending.pop()
         yield path[-1], relation, where
         if _is_from_before(path[-1], builder):
             continue
         for other, more, condition, _ in twins.neighbours(path[-1]):
-            if not (is_same and twins.is_one(more)) and not any(other is a for a in path):
+            if twins.leads_on(way, more) and not any(other is a for a in path):
                 both = twins.both(where, condition)
                 if both is False:
                     continue
                 reached = None if both is None else twins.joined(relation, more)
-                pending.append(([*path, other], reached, both, twins.is_one(more)))
+                pending.append(([*path, other], reached, both, (*way, more)))
 
 
 def _through(first: Relation, second: Relation) -> Relation:

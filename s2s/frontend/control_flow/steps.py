@@ -23,7 +23,8 @@ from s2s.frontend.control_flow.merging import (
 )
 from s2s.frontend.control_flow.outcomes import End, without
 from s2s.frontend.control_flow.raising import refuse_handled
-from s2s.frontend.control_flow.sharing import tell
+from s2s.frontend.control_flow.relations import Where
+from s2s.frontend.control_flow.sharing import base_of, tell
 from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.control_flow.state import (
     MISSING,
@@ -36,6 +37,7 @@ from s2s.frontend.control_flow.state import (
 from s2s.ir.dtypes import promote
 from s2s.ir.jaxpr import ShapedArray, Var
 from s2s.numpy.array import TracedArray, View, is_changeable
+from s2s.numpy.twins import reached
 from s2s.trace import Builder, Tracer, appending_to, builder_in_force, tracer_of
 from s2s.tree import flatten
 
@@ -68,6 +70,8 @@ class Steps:
         self.begins = begins
         """Whether the test is known to hold at first."""
         functions = [body, *([test] if test is not None else [])]
+        self.uncounted: Items | None = None
+        """The items, if the last counter is not one of theirs, but counts the steps."""
         self.recording = Recording((*functions, *(items.functions if items is not None else ())))
         self.carried: dict[int, Carried] = {}
         self.fresh: set[int] = set()
@@ -217,17 +221,40 @@ class Steps:
                 self.recording.restore()
         if is_changed:
             # A row shares its elements with the array: what is put into one is in both.
-            assert self.items is not None
-            self.items = self.items.by_index()
+            self.go_by_index()
+            return self._trace()
+        if self.uncounted is None and self._is_row_left(rows, after):
+            # Which row it is may be asked for.
+            self.uncounted = self.items
+            self.items = self.items.counted() if self.items is not None else None
             return self._trace()
         for row, array in zip(rows, self._rows(), strict=True):
-            tell(row, elements_of(array), None, None, "a row")
+            relation, where = None, Where(None)
+            if self.uncounted is not None and is_changeable(array):
+                with appending_to(builder):
+                    row_now = array[tracer_of(builder, counters[-1])]
+                relation, where = base_of(row_now)[1], Where(True)
+            tell(row, elements_of(array), relation, where, "a row")
         for key, growing in self.growing.items():
             growing.places = places[key]
         for var in counters:
             if var.name is not None and var.name.startswith("_"):
                 var.name = "i"
         return Step(builder, outcome, after, counters, numbers, xs, start, changed)
+
+    def go_by_index(self) -> None:
+        """Take rows by an index, not one after the other."""
+        items = self.uncounted or self.items
+        assert items is not None
+        self.items, self.uncounted = items.by_index(), None
+
+    def _is_row_left(self, rows: Sequence[Any], after: dict[int, Any]) -> bool:
+        """Whether a row that is an array, or what may be one, is left at the end of a step."""
+        arrays = [row for row, a in zip(rows, self._rows(), strict=True) if is_changeable(a)]
+        known = {id(o) for row in filter(is_changeable, arrays) for o in (row, *reached(row))}
+        items = [item for growing in self.growing.values() for _, item in growing.places]
+        leaves = [leaf for value in (*after.values(), *items) for leaf in flatten(value)[0]]
+        return any(id(elements_of(leaf)) in known for leaf in leaves)
 
     def _changed_objects(self, start: dict[int, Any]) -> set[int]:
         """Which of the containers from before the step it has changed in place, by identity."""
@@ -352,12 +379,9 @@ class Steps:
             self.carried[key] = Carried.of(self.recording.before[key], arrays_stay=True)
             self.aliases.forget(key)
             return True
-        unread = not any(var in _read(step) for var in self._vars_of(key, step))
         name = slot.name
         if structure != carried.structure:
-            return self._drop(
-                key, unread, f"{name} changes its structure from one step to the next"
-            )
+            return self._drop(key, step, f"{name} changes its structure from one step to the next")
         changed = False
         for i, (old, a, new) in enumerate(zip(carried.leaves, carried.avals, leaves, strict=True)):
             if i in carried.views:
@@ -376,7 +400,7 @@ class Steps:
                     continue
                 if not is_changeable(old) or not is_numeric(new):
                     why = f"{name} changes from {described(old)} to {described(new)}"
-                    return self._drop(key, unread and not is_numeric(new), why)
+                    return self._drop(key, step, why, not is_numeric(new))
                 carried.avals[i] = leaf_aval(old)
                 changed = True
                 continue
@@ -387,17 +411,18 @@ class Steps:
             if not fits(wanted, end):
                 types = f"from {shown(a)} to {shown(end)}"
                 why = f"`{name}` changes its type {types} from one step to the next"
-                return self._drop(key, unread, why)
+                return self._drop(key, step, why)
             if not same_kind(a, wanted):
                 carried.avals[i] = wanted
                 changed = True
         return changed
 
-    def _drop(self, key: int, unread: bool, why: str) -> bool:
+    def _drop(self, key: int, step: Step, why: str, is_new: bool = True) -> bool:
         """Each step gives the variable a new value before it reads it. Raises Unlike for what does
         not."""
         slot = self.recording.slots[key]
-        if not unread or isinstance(slot, Contents):
+        is_read = not is_new or isinstance(slot, Contents)
+        if is_read or not _read(step).isdisjoint(self._vars_of(key, step)):
             raise Unlike(why)
         self.dropped[slot.name] = why
         self.aliases.forget(key)

@@ -10,7 +10,7 @@ from s2s.control.bodies import explicit_consts
 from s2s.control.loop_split import induction
 from s2s.control.scan import Scan
 from s2s.control.while_loop import While
-from s2s.frontend.control_flow.aliases import Alias, Place
+from s2s.frontend.control_flow.aliases import Alias, PartIndex, Place
 from s2s.frontend.control_flow.branches import any_of, both, negation, tested
 from s2s.frontend.control_flow.carried import Carried, Step
 from s2s.frontend.control_flow.growing import (
@@ -68,6 +68,10 @@ class Returned:
         self.value = value
 
 
+_INTERNAL = (Alias, PartIndex, Returned)
+"""Slots that are no variables of the user's."""
+
+
 class Loop(Steps):
     """A loop that is bound once its steps are settled."""
 
@@ -84,7 +88,7 @@ class Loop(Steps):
         jumps = dict(step.outcome.jumps) if step.outcome is not None else {}
         is_scan = self.items is not None and not jumps and not isinstance(self._length(), Tracer)
         if self.items is not None and not is_scan and not self._is_by_index():
-            self.items = self.items.by_index()
+            self.go_by_index()
             step = self.settled()
             jumps = dict(step.outcome.jumps) if step.outcome is not None else {}
         left = step.outcome.assigned if step.outcome is not None else NO_VALUES
@@ -159,7 +163,7 @@ class Loop(Steps):
                     assigned[key] = slot, made
                     unusable(slot, "is assigned only before a `break`", self.source, _BEFORE)
                     continue
-                if group is fresh and not runs and not isinstance(slot, (Alias, Returned)):
+                if group is fresh and not runs and not isinstance(slot, _INTERNAL):
                     reason, instead = "is assigned only in the loop", _BEFORE
                     before = self.recording.before[key]
                     if before is not MISSING and not isinstance(slot, Contents):
@@ -175,9 +179,10 @@ class Loop(Steps):
         for key, made in self.lists.items():
             put(self.recording.slots[key], made)
         for alias in self.aliases.known.values():
-            end = step.after.get(id(alias))
-            if isinstance(end, bool) and (runs or id(alias) not in self.carried):
-                alias.test = end
+            for slot in (alias, *alias.indices):
+                end = step.after.get(id(slot))
+                if isinstance(end, int) and (runs or id(slot) not in self.carried):
+                    slot.write(end)
         self.aliases.declare(arrays)
         self.aliases.declare_kept(arrays, self.lists)
         for key in self.fresh - set(fresh):
