@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import s2s
 from s2s.api.generation import GeneratedModule, describe
-from s2s.api.tracing import argument_types_of, optimised_for_xla, trace_for_xla
+from s2s.api.tracing import argument_types_of, optimised_for_xla, trace
 from s2s.api.transformed import Arguments, function_name, signature
 from s2s.collector import collector_paused
 from s2s.ir.assumptions import assumptions
@@ -59,7 +59,7 @@ def make_artifact(
     from s2s_codegen.stablehlo.signature import signature_of, with_sizes
 
     fixed = {key: with_sizes(argument, dims or {}) for key, argument in arguments.items()}
-    traced = trace_for_xla(fun, fixed)
+    traced = trace(fun, fixed)
     closed = optimised_for_xla(traced)
     minimum = {**traced.minimum, **assumptions().minimum}
     traced = dataclasses.replace(
@@ -89,7 +89,7 @@ def generate_for_xla(
     from s2s_codegen.stablehlo.signature import with_sizes
 
     fixed = {key: with_sizes(argument, dims or {}) for key, argument in arguments.items()}
-    traced = trace_for_xla(fun, fixed)
+    traced = trace(fun, fixed)
     closed = optimised_for_xla(traced)
     text = render(describe(fun, traced, name, command), closed)
     return GeneratedModule(text, traced, closed)

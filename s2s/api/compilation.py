@@ -222,11 +222,11 @@ def _compile(
     fun: Callable[..., Any], arguments: Mapping[str, ArgumentType], where: Where, read: str | None
 ) -> Remembered:
     """The function compiled; it is remembered if what its trace read is known."""
-    from s2s.api.tracing import optimised_for_xla, trace_for_xla
+    from s2s.api.tracing import optimised_for_xla, trace
     from s2s.passes.effects import without_effects
     from s2s_codegen.stablehlo.compile import compile_jaxpr
 
-    traced = trace_for_xla(fun, arguments)
+    traced = trace(fun, arguments)
     # A trace that changed what it read would be another one the next time; and what is said about
     # effects that are left out is to be said each time.
     is_same_again = read is not None and reads.digest(fun, arguments) == read

@@ -19,7 +19,6 @@ from s2s.frontend.options import choices, choosing
 from s2s.frontend.traced import Traced
 from s2s.ir.dtypes import SHORT_NAMES, refused
 from s2s.ir.jaxpr import ClosedJaxpr, ShapedArray, Source
-from s2s.numpy.traced_sizes import only_fixed_sizes
 from s2s.passes.effects import without_effects
 from s2s.passes.pipeline import optimise
 from s2s.primitive import Value
@@ -30,12 +29,6 @@ from s2s.tree import TreeDef, flatten, unflatten
 def trace(fun: Callable[..., Any], arguments: Arguments) -> Traced:
     """The jaxpr of a user's or a transformed function for given argument types."""
     return fun.trace(arguments) if isinstance(fun, Transformed) else trace_call(fun, arguments)
-
-
-def trace_for_xla(fun: Callable[..., Any], arguments: Arguments) -> Traced:
-    """As `trace`, for a target whose arrays have fixed sizes."""
-    with only_fixed_sizes():
-        return trace(fun, arguments)
 
 
 def call(transformed: Transformed, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -144,7 +144,7 @@ class _Scope:
             return self._nonzero(primitive, eqn, operands[0])
         if isinstance(primitive, BindDimension) and str(primitive.steps) in self.masks:
             return operands
-        if _mentioned(eqn).isdisjoint(self.masks):
+        if mentioned(eqn).isdisjoint(self.masks):
             own = primitive.with_jaxprs(with_masked_arrays)
             return copy_equation(
                 JaxprEqn(own, eqn.invars, eqn.outvars, eqn.source, eqn.phase), operands
@@ -299,8 +299,8 @@ class _Scope:
         self, primitive: HigherOrder, eqn: JaxprEqn, operands: Sequence[Value]
     ) -> Sequence[Value]:
         """A loop, branch or call, which gets the masks as operands."""
-        mentioned = _mentioned(eqn)
-        names = tuple(name for name in self.masks if name in mentioned)
+        used = mentioned(eqn)
+        names = tuple(name for name in self.masks if name in used)
         masks = [self.masks[name] for name in names]
         sizes = tuple(self.sizes[name] for name in names)
 
@@ -350,7 +350,7 @@ def _over_rows(
     return bind(own, *masks, *consts, *carry, mask, *xs)
 
 
-def _mentioned(eqn: JaxprEqn) -> set[str]:
+def mentioned(eqn: JaxprEqn) -> set[str]:
     """The dimensions in the operands, parameters and results of an equation."""
     shapes = [atom.aval.shape for atom in eqn.invars]
     return names_in(eqn) | {name for shape in shapes for size in shape for name in names_of(size)}

@@ -9,9 +9,7 @@ Such a size mentions dimensions that equations bind. What is known of their valu
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator, Hashable, Sequence
-from contextvars import ContextVar
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from s2s.ir.assumptions import DEFAULT, assumptions
@@ -47,27 +45,9 @@ from s2s.trace import (
     tracer_of,
 )
 
-_only_fixed: ContextVar[bool] = ContextVar("_only_fixed", default=False)
-
-
-@contextlib.contextmanager
-def only_fixed_sizes() -> Generator[None]:
-    """Let no slice have ends that are values, for targets whose arrays have fixed sizes."""
-    token = _only_fixed.set(True)
-    try:
-        yield
-    finally:
-        _only_fixed.reset(token)
-
 
 def end_of_slice(end: Tracer) -> Size:
     """An end of a slice, which is a value, as a size."""
-    if _only_fixed.get():
-        raise mistake(
-            "an end of a slice depends on the values of the arguments or on the step of a loop, "
-            "but XLA's arrays have fixed sizes. Write a NumPy module; or index by an array of a "
-            "fixed size, as in x[i + np.arange(3)]"
-        )
     size = traced_size(end)
     if size is None:
         raise mistake(f"an end of a slice must be an integer, not a value of type {end.aval}")

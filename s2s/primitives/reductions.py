@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.ir.dims import Size, same_size
+from s2s.ir.dims import Size, known_at_least, same_size
 from s2s.ir.dtypes import INT64, DType
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Value, Zero
@@ -107,6 +107,10 @@ def _product_of_others(x: Value, axis: int) -> Value:
     if same_size(shape[axis], 0):
         return x
     one = aval(x).dtype.type(1)
+    if not known_at_least(shape[axis], 1):
+        # There may be no elements, of which none can be left out.
+        before, after = (_shifted(x, axis, ends, one) for ends in ((1, 0), (0, 1)))
+        return mul(cumprod(before, axis), cumprod(after, axis, reverse=True))
     starts: list[Size] = [0] * len(shape)
     nothing: list[tuple[Size, Size, int]] = [(0, 0, 0)] * len(shape)
     before_end = (*shape[:axis], shape[axis] - 1, *shape[axis + 1 :])
@@ -118,6 +122,16 @@ def _product_of_others(x: Value, axis: int) -> Value:
         slice(x, tuple(starts), shape), one, [*nothing[:axis], (0, 1, 0), *nothing[axis + 1 :]]
     )
     return mul(cumprod(before, axis), cumprod(after, axis, reverse=True))
+
+
+def _shifted(x: Value, axis: int, ends: tuple[int, int], filler: Value) -> Value:
+    """The elements one place on or back along an axis."""
+    shape = aval(x).shape
+    config: list[tuple[Size, Size, int]] = [(0, 0, 0)] * len(shape)
+    config[axis] = (*ends, 0)
+    starts = tuple(ends[1] if a == axis else 0 for a in range(len(shape)))
+    limits = tuple(map(lambda start, size: start + size, starts, shape))
+    return slice(pad(x, filler, config), starts, limits)
 
 
 def reduce_max(operand: Value, axes: Sequence[int]) -> Value:

@@ -36,6 +36,7 @@ from s2s.trace import make
 from s2s_codegen.stablehlo.histories import in_windows
 from s2s_codegen.stablehlo.mesh import Sharding, attribute_of
 from s2s_codegen.stablehlo.names import Arguments, sizes_needed
+from s2s_codegen.stablehlo.padded import padded
 from s2s_codegen.stablehlo.products import products_apart
 from s2s_codegen.stablehlo.text import dense, function_type, location, string, tensor_type
 
@@ -359,7 +360,7 @@ def emit_module(
             "array of a given length, or write a NumPy module.",
             equation.source,
         )
-    finished = products_apart(in_windows(masked(closed)))
+    finished = products_apart(in_windows(padded(masked(closed))))
     visibility = "public" if entry == "main" else "private"
     module.names.add(entry)
     module.functions.append(

@@ -32,11 +32,8 @@ from s2s.passes.names import hand_on_names
 from s2s.primitive import Primitive, Value
 from s2s.primitives import creation, joining, layout
 from s2s.primitives.arithmetic import add, floor_divide, max as maximum, min as minimum, mul, sub
-from s2s.primitives.core import broadcast_in_dim, convert_element_type, reduce_sum
 from s2s.primitives.counts import BindDimension, NonZero
-from s2s.primitives.indexing import take_at
-from s2s.primitives.logic import Not, bitwise_and, eq, ge, gt, lt, select_n
-from s2s.primitives.sorting import argsort
+from s2s.primitives.logic import bitwise_and, eq, ge, gt, lt, select_n
 from s2s.trace import aval, bind, copy_equation, inline, make, walk
 from s2s_codegen.stablehlo.folds import folded, loop, rows_at
 from s2s_codegen.stablehlo.windows import (
@@ -48,7 +45,6 @@ from s2s_codegen.stablehlo.windows import (
     empty_windows,
     histories_among,
     number_of,
-    row_numbers,
     row_of,
     rows_for,
     with_rows,
@@ -96,8 +92,14 @@ class _Scope:
     def step(self, eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
         primitive = eqn.primitive.with_jaxprs(in_windows)
         if isinstance(primitive, NonZero):
-            results = self._nonzero(primitive, operands[0], eqn)
-        elif isinstance(primitive, While) and primitive.steps is not None:
+            raise UserError(
+                "a list to which only some steps append, or what a mask selects, has a length that "
+                "depends on the values of the arguments, which StableHLO takes only of a loop "
+                "whose number of steps is fixed. Append in each step, a 0.0 where there is nothing "
+                "to append, use np.where(mask, x, 0), or write a NumPy module.",
+                eqn.source,
+            )
+        if isinstance(primitive, While) and primitive.steps is not None:
             results = self._while(primitive, str(primitive.steps), operands)
         elif isinstance(primitive, BindDimension):
             name = str(primitive.steps)
@@ -160,30 +162,6 @@ class _Scope:
         together = Together(lambda place: run(place)[primitive.num_carry :])
         ys = [History(steps, extra, together, i) for i in range(len(y_avals))]
         return [*run(None), *ys]
-
-    def _nonzero(self, primitive: NonZero, mask: Any, eqn: JaxprEqn) -> list[Any]:
-        """The indices are in one window, as there are at most as many as the mask has elements."""
-        shape = () if isinstance(mask, History) else aval(mask).shape
-        size = shape[0] if len(shape) == 1 else None
-        if not isinstance(size, int) or size == 0:
-            raise UserError(
-                "a list to which only some steps append, or what a mask selects, has a length that "
-                "depends on the values of the arguments, which StableHLO takes only of a loop "
-                "whose number of steps is fixed, and of a mask with one axis. Append in each step, "
-                "a 0.0 where there is nothing to append, use np.where(mask, x, 0), or write a "
-                "NumPy module.",
-                eqn.source,
-            )
-        count = reduce_sum(convert_element_type(mask, INT64), (0,))
-        order = argsort(convert_element_type(bind(Not(), mask), INT64))
-        name = str(primitive.steps)
-        steps = self.steps[name] = Steps(name, count, size)
-
-        def window(place: Place) -> Values:
-            last = broadcast_in_dim(INT64.type(size - 1), (size,), ())
-            return [take_at(order, [0], [minimum(row_numbers(place, size), last)])]
-
-        return [count, History(steps, 0, Together(window))]
 
     def _left(self, primitive: Primitive, eqn: JaxprEqn, operands: Sequence[Any]) -> Value:
         """What is made of histories and is none."""

@@ -47,23 +47,7 @@ ON_ARRAYS = [
 ]
 
 
-REFUSALS = {
-    **dict.fromkeys(
-        ["places_in_a_matrix", "places_in_another", "best_chain"],
-        "a list to which only some steps append, or what a mask selects",
-    ),
-    **dict.fromkeys(
-        ["between_extremes", "between_places", "up_and_down"], "an end of a slice depends on"
-    ),
-    **dict.fromkeys(
-        [
-            *("third_if_any", "greatest_if_any", "smallest_positive", "put_elsewhere"),
-            *("between_neighbours", "differences_of_some", "trapezoid_of_some"),
-            "neighbours_among_selected",
-        ],
-        "whose arrays have fixed sizes",
-    ),
-}
+REFUSALS: dict[str, str] = {}
 
 
 @pytest.mark.parametrize("program", ON_ARRAYS, ids=identifier)

@@ -47,28 +47,12 @@ PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
 ]  # fmt: skip
 
 REFUSED_IN_A_BATCH = dict.fromkeys(
-    ["recurrence_of_a_list", "first_and_last", "filtered_comprehension"],
+    ["recurrence_of_a_list", "first_and_last"],
     "whose arrays have fixed sizes",
 )
 """Of programs whose batches only a NumPy module can compute, what is said."""
 
-REFUSALS = {
-    **dict.fromkeys(
-        ["accepted_steps", "places_in_a_matrix", "places_in_another", "best_chain"],
-        "a list to which only some steps",
-    ),
-    **dict.fromkeys(
-        [
-            *("greatest_if_any", "third_if_any", "differences_of_some", "trapezoid_of_some"),
-            *("at_places", "smallest_positive", "put_elsewhere", "between_neighbours"),
-            *("as_many_of_another", "neighbours_among_selected"),
-        ],
-        "whose arrays have fixed sizes",
-    ),
-    **dict.fromkeys(
-        ["between_extremes", "between_places", "up_and_down"], "an end of a slice depends on"
-    ),
-}
+REFUSALS = {"accepted_steps": "a list to which only some steps"}
 """Programs that only a NumPy module can compute, and what is said of them."""
 
 TABLE_OF_PROGRAMS = programs(*sorted(TABLE.glob("*.py")))
