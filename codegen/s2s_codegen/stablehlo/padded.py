@@ -306,7 +306,12 @@ class _Scope:
     ) -> Value:
         starts = primitive.start_indices
         if not any(map(self._is_counted, eqn.outvars[0].aval.shape)):
+            # Of items that do not exist, what is missing stands before and after the others.
+            whole = eqn.invars[0].aval.shape
+            ends = [size if self._is_counted(whole[a]) else 0 for a, size in enumerate(room)]
             x = self._or_missing(x, eqn.invars[0])
+            x = pad(x, missing(aval(x)), [(end, end, 0) for end in ends])
+            starts = tuple(start + end for start, end in zip(starts, ends, strict=True))
         for axis, step in enumerate(primitive.steps()):
             if step != 1:
                 start = broadcast_in_dim(self._number(starts[axis]), (room[axis],), ())
