@@ -169,6 +169,7 @@ def _at(ufunc: TracedUfunc, sign: Callable[[Any], Value] | None, sums: bool) -> 
     def at(a: Any, indices: Any, b: Any, /) -> None:
         array = target(a, f"{ufunc.__name__}.at")
         part = indexing.getitem(array, indices)
+        _require_as_many_axes(ufunc, array, part, b)
         steps = steps_between(cast(Tracer, array), cast(Tracer, part))
         assert steps is not None
         owner, steps = array.target(steps)
@@ -183,6 +184,17 @@ def _at(ufunc: TracedUfunc, sign: Callable[[Any], Value] | None, sums: bool) -> 
             owner.assign(written(owner, steps, value if sign is None else sign(value), add=True))
 
     return at
+
+
+def _require_as_many_axes(ufunc: TracedUfunc, array: TracedArray, part: Value, b: Any) -> None:
+    """Refuse what NumPy gets wrong: see `placing` in the code generator."""
+    sizes = shape_of(b) if isinstance(b, Tracer) else np.shape(b)
+    if len(sizes) == 1 and sizes != (1,) and array.ndim == 1 and len(shape_of(part)) > 1:
+        raise mistake(
+            f"{ufunc.__name__}.at: for an index of several axes into a vector, NumPy reads past "
+            "the end of a vector of values, and the result is arbitrary. Give the values as many "
+            "axes as the index: values[None, :]."
+        )
 
 
 def _one_by_one(ufunc: TracedUfunc, array: TracedArray, indices: Any, value: Value) -> Value:

@@ -89,7 +89,19 @@ def placement(eqn: JaxprEqn, scope: Scope) -> Placement:
     base, fill = _base(atoms[0], scope)
     adds = isinstance(primitive, ScatterAdd)
     repeats = adds and not primitive.unique_indices and any(a.aval.shape for a in atoms[1:-1])
-    return Placement(index, scope.expression(atoms[-1]), base, fill, adds, repeats)
+    value = scope.expression(atoms[-1])
+    if repeats and atoms[0].aval.ndim == 1:
+        value = _with_all_axes(value, atoms[-1].aval.ndim)
+    return Placement(index, value, base, fill, adds, repeats)
+
+
+def _with_all_axes(value: Expression, rank: int) -> Expression:
+    """A vector for a place of more axes, with new ones before its own: NumPy's ufunc.at on a vector
+    does not repeat the values of a vector for an index of several axes, but reads past their end
+    (seen in 2.4 and 2.5)."""
+    if value.shape is None or len(value.shape) != 1 or rank == 1:
+        return value
+    return Expression(f"{value.atom}[{'None, ' * (rank - 1)}:]")
 
 
 def _nested(eqn: JaxprEqn, inner: JaxprEqn, scope: Scope) -> Placement:

@@ -264,6 +264,8 @@ def _is_term(
         total = reader[eqn.outvars[0]][1]
         if not isinstance(total.primitive, (Add, AddAny, Sub)) or total.phase == "primal":
             return False
+        if eqn.outvars[0] not in total.invars:
+            return False  # A view of it is the term.
         if total.outvars[0] not in inlined:
             return True
         eqn = total

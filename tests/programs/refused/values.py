@@ -279,3 +279,12 @@ def assigned_where_the_first_holds(x: float) -> float:
     if x > 0.0 and (m := 2.0 * x) > 1.0:
         x = x * m
     return x * m
+
+
+def values_without_the_axes_of_the_index(x, w):
+    """
+    >>> values_without_the_axes_of_the_index(np.ones(5), np.ones(3))
+    """
+    y = np.zeros(5)
+    np.add.at(y, np.arange(3)[:, None] + np.arange(3), w)
+    return y * x
