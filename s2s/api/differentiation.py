@@ -38,12 +38,12 @@ def active_inputs(traced: Traced, positions: Sequence[int], what: str) -> list[b
             kind = (
                 f"{leaf.value!r}, which is fixed" if isinstance(leaf, Static)
                 else None if is_inexact(leaf.dtype)
-                else f"of type {leaf}"
+                else f"a value of type {leaf}"
             )  # fmt: skip
             if kind is not None:
                 raise UserError(
                     f"{what} with respect to `{parameter.name}` needs floating-point values, but "
-                    f"the argument is or contains {kind}. Give it a floating type such as "
+                    f"the argument is, or contains, {kind}. Give it a floating type such as "
                     f"`f64[...]` or `float`, or leave it out of --wrt (argnums).",
                     definition(traced),
                 )

@@ -46,7 +46,7 @@ from s2s.frontend.traced import (
 from s2s.ir.assumptions import DEFAULT, Assumptions, assuming, assumptions
 from s2s.ir.dims import Dim
 from s2s.ir.dtypes import COMPLEX, PYTHON_SCALARS, SHORT_NAMES, DType
-from s2s.ir.jaxpr import Source, Var
+from s2s.ir.jaxpr import ClosedJaxpr, Source, Var
 from s2s.numpy import writing
 from s2s.primitive import Value
 from s2s.trace import Tracer, builder_in_force, make
@@ -72,9 +72,22 @@ def trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTyp
     while True:
         try:
             with own_arrays(arrays):
-                return _trace_call(function, arguments)
+                traced = _trace_call(function, arguments)
         except TraceAgain as again:
             arrays.traced_lines.add((again.line.file, again.line.line))
+            continue
+        if arrays.types_differ or not arrays.has_items or not _types_differ(traced.closed):
+            return traced
+        arrays.types_differ = True
+
+
+def _types_differ(closed: ClosedJaxpr) -> bool:
+    """Whether there are values of other types than Python's numbers have in an array."""
+    atoms = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
+    atoms += [var for eqn in closed.eqns for var in eqn.outvars]
+    return any(atom.aval.dtype not in PYTHON_SCALARS.values() for atom in atoms) or any(
+        _types_differ(inner) for eqn in closed.eqns for inner in eqn.primitive.jaxprs
+    )
 
 
 def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentType]) -> Traced:

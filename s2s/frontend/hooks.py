@@ -29,6 +29,7 @@ from typing import Any, cast
 import numpy as np
 
 from s2s.frontend import leaks
+from s2s.frontend.control_flow.at_values import is_index, put_at
 from s2s.frontend.control_flow.branches import (
     both,
     branch,
@@ -44,6 +45,7 @@ from s2s.frontend.control_flow.comprehensions import Flattened, comprehension, g
 from s2s.frontend.control_flow.loops import for_loop, while_loop
 from s2s.frontend.control_flow.outcomes import jump, leaves, result
 from s2s.frontend.control_flow.raising import OF_S2S, raising, trying
+from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.control_flow.state import changing, is_recording, reason_of
 from s2s.frontend.conversion import HOOK, HOOKS
 from s2s.frontend.dispatch import call, is_traced_inside, iterated
@@ -66,6 +68,8 @@ from s2s.trace import Tracer, builder_in_force, named
 
 def name(value: Any, name: str) -> Any:
     """A value that is assigned to a name: it is called so from now on, unless it has a name."""
+    if isinstance(value, StackedList):
+        value.named(name)
     return named(value, name) if isinstance(value, (Tracer, np.ndarray)) else value
 
 
@@ -185,7 +189,10 @@ def set_item(value: Any, container: Any, index: Any) -> None:
                 require_traced(container)
             leaks.changed(container, "an array")
             changing(container)
-        else:
+        elif type(container) is list and is_index(index):
+            put_at(cast("list[Any]", container), index, value)
+            return
+        elif not isinstance(container, StackedList):  # which tells of its changes itself
             changing(container)
             leaks.stored(value, f"a {type(container).__name__}")
             if not is_traced_inside(value) and not _is_kept(container, index, value):

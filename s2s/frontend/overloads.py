@@ -12,17 +12,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from s2s.frontend.control_flow.merging import Unlike, as_result, is_numeric, joined
+from s2s.frontend.control_flow.at_values import chosen, is_index, repeated
 from s2s.frontend.dispatch import call, is_traced_inside
 from s2s.frontend.own_arrays import made
 from s2s.frontend.users_functions import is_users_function, users_method
-from s2s.ir.dtypes import BOOL, INT64
-from s2s.ir.jaxpr import ShapedArray
+from s2s.ir.dims import Dim
 from s2s.numpy.indexing import getitem
-from s2s.numpy.joining import stacked
 from s2s.numpy.registry import mistake
-from s2s.primitives.core import convert_element_type
-from s2s.trace import Tracer, builder_in_force
+from s2s.trace import builder_in_force
 
 _ARITHMETIC = {
     "+": "add",
@@ -83,6 +80,10 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
     kind, other_kind = x.__class__, y.__class__
     if kind is str and symbol == "%" and is_traced_inside(y):
         raise mistake("`%` with a value that depends on the arguments. Write an f-string.")
+    if symbol == "*" and (kind is list or other_kind is list):
+        items, count = (x, y) if kind is list else (y, x)
+        if is_index(count) or isinstance(count, Dim):
+            return repeated(items, count)
     if not (overloads(kind) or overloads(other_kind)) or builder_in_force() is None:
         result = _BINARY[symbol](x, y)
         return made(result, (x, y)) if isinstance(result, np.ndarray) else result
@@ -126,9 +127,9 @@ def item(container: Any, index: Any) -> Any:
     """`container[index]`."""
     if _is_array(container) and is_traced_inside(index):
         return getitem(container, index)
-    if isinstance(index, Tracer) and index.aval.shape == ():
+    if is_index(index):
         if isinstance(container, (list, tuple)):
-            return _chosen_item(cast("Sequence[Any]", container), index)
+            return chosen(cast("Sequence[Any]", container), index)
         if isinstance(container, dict):
             raise mistake(
                 "which entry of the dict this is depends on the values of the arguments. Write "
@@ -139,28 +140,6 @@ def item(container: Any, index: Any) -> Any:
         return call(method, container, index)
     result = container[index]
     return made(result, ()) if isinstance(result, np.ndarray) else result
-
-
-def _chosen_item(items: Sequence[Any], index: Tracer) -> Any:
-    """The item of a list, all of them numbers or arrays of one type, at an index that is traced."""
-    if index.aval.dtype == BOOL:  # a number in Python, but a mask in NumPy
-        index = convert_element_type(index, INT64, weak_type=True)
-    try:
-        if not all(map(is_numeric, items)):
-            raise Unlike("not all of them are numbers or arrays")
-        wanted = joined(items, lambda number: f"at {number}")
-    except Unlike as error:
-        kind = type(items).__name__
-        raise mistake(
-            f"which item of the {kind} this is depends on the values of the arguments, and its "
-            f"items cannot be rows of one array: {error}. Choose one by `if`."
-        ) from None
-    if is_traced_inside(items):
-        strong = ShapedArray(wanted.shape, wanted.dtype)
-        found = getitem(stacked([as_result(item, strong) for item in items], 0), index)
-    else:
-        found = getitem(np.array(items, wanted.dtype), index)
-    return convert_element_type(found, wanted.dtype, weak_type=True) if wanted.weak_type else found
 
 
 _NOT_COMPUTED = object()

@@ -23,6 +23,7 @@ from s2s.numpy import mutation
 from s2s.numpy.array import as_cell
 from s2s.numpy.registry import mistake
 from s2s.primitives import functions as lax
+from s2s.primitives.core import convert_element_type
 from s2s.trace import builder_in_force
 
 
@@ -39,6 +40,10 @@ class OwnArrays:
     def __init__(self) -> None:
         self.traced_lines: set[tuple[str, int]] = set()
         self.made: dict[int, tuple[weakref.ref[Any], Source]] = {}
+        self.types_differ = False
+        """Whether there are values of other types than Python's numbers have in an array."""
+        self.has_items = False
+        """Whether numbers of lists have been kept in arrays."""
 
 
 _in_force: list[OwnArrays] = []
@@ -68,6 +73,17 @@ def made(result: Any, operands: Sequence[Any]) -> Any:
         return lax.copy(result) if result.ndim else as_cell(result[()])
     arrays.made[id(result)] = weakref.ref(result), line
     return result
+
+
+def as_python_number(item: Any) -> Any:
+    """A number of a list that is kept in an array. It is Python's where that makes a difference:
+    a float of Python's times an array of f32 is one of f32, and one of NumPy's is not."""
+    if not _in_force:
+        return item
+    _in_force[-1].has_items = True
+    if not _in_force[-1].types_differ:
+        return item
+    return convert_element_type(item, item.dtype, weak_type=True)
 
 
 def require_traced(array: Any) -> None:

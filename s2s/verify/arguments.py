@@ -98,8 +98,10 @@ def _random_value(leaf: ShapedArray, sizes: Mapping[str, int], chosen: int, rng:
         case "b":
             value = rng.integers(2, size=shape)
         case "i" | "u":
-            # Small, so that they can be labels and indices.
-            value = rng.integers(2, size=shape) + (chosen == 1)
+            # Small, so that they can be labels and indices. One may be a number of steps, of which
+            # some must be more than one.
+            steps = chosen == 1 and not shape
+            value = rng.integers(2, 6) if steps else rng.integers(2, size=shape) + (chosen == 1)
         case "c":
             value = _RANGES[chosen](rng, shape) + 1j * _RANGES[chosen](rng, shape)
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -10,13 +11,16 @@ import numpy as np
 from s2s.errors import UserError
 from s2s.frontend.control_flow.identity import Copies, containers_in
 from s2s.frontend.control_flow.iteration import Items, Rows
-from s2s.frontend.control_flow.merging import Unlike, is_numeric
-from s2s.frontend.control_flow.state import changing
+from s2s.frontend.control_flow.merging import Unlike, is_numeric, leaf_aval, shown
+from s2s.frontend.control_flow.state import Recording, changing, loop_after
+from s2s.frontend.own_arrays import as_python_number
 from s2s.ir.dims import Dim
-from s2s.ir.jaxpr import Source
+from s2s.ir.dtypes import BOOL, FLOAT64, INT64
+from s2s.ir.jaxpr import ShapedArray, Source
+from s2s.numpy.array import View
 from s2s.numpy.registry import COUNTERPARTS, mistake
 from s2s.primitives.identity import Copy
-from s2s.trace import Tracer, bind
+from s2s.trace import Tracer, bind, tracer_of
 from s2s.tree import LEAF, TreeDef, flatten, unflatten
 
 
@@ -48,15 +52,16 @@ class Shape:
         """Whether the items are tuples of numbers, or the like."""
         return self.structure.kind is not None
 
-    def item(self, rows: Sequence[Any]) -> Any:
-        """An item, made of a row of each array."""
-        return unflatten(
-            self.structure,
-            [
-                row if depth == 1 else StackedList([row], Shape(depths=(depth - 1,)))
-                for row, depth in zip(rows, self.depths, strict=True)
-            ],
-        )
+    def item(self, rows: Sequence[Any], is_weak: bool = False) -> Any:
+        """An item, made of a row of each array; `is_weak` says that numbers are Python's."""
+        items: list[Any] = []
+        for row, depth in zip(rows, self.depths, strict=True):
+            if depth > 1:
+                row = StackedList([row], Shape(depths=(depth - 1,)), is_weak=is_weak)
+            elif is_weak:
+                row = as_python_number(row)
+            items.append(row)
+        return unflatten(self.structure, items)
 
 
 def depth_of(leaf: Any) -> int:
@@ -76,18 +81,42 @@ def leaves_of(item: Any) -> list[Any]:
     return leaves
 
 
+OF_COMPREHENSION = "outs"
+"""What the variable of `comprehension` is called; where the user assigns the list to another one,
+it is called as that."""
+
+_HELD_EXACTLY = {(FLOAT64, INT64), (FLOAT64, BOOL), (INT64, BOOL)}
+"""The types of lists and of other numbers that they may hold."""
+
+
+class Widens(Exception):
+    """A float is put into a list of whole numbers from before a loop: trace it with floats."""
+
+    def __init__(self, recording: Recording, owner: StackedList) -> None:
+        super().__init__()
+        self.recording = recording
+        self.owner = owner
+
+
 class StackedList:
     """A list whose items are made of the rows of arrays, one of each."""
 
     stands_for = "list"
 
     def __init__(
-        self, arrays: Sequence[Any], shape: Shape | None = None, originals: Sequence[Any] = ()
+        self,
+        arrays: Sequence[Any],
+        shape: Shape | None = None,
+        originals: Sequence[Any] = (),
+        is_weak: bool = False,
     ) -> None:
         self.arrays = list(arrays)
+        """Nothing else changes them."""
         self.shape = Shape() if shape is None else shape
         self.originals = tuple(originals)
         """Items that were appended, where they can be changed in place."""
+        self.is_weak = is_weak
+        """Whether the numbers in it are Python's, not NumPy's."""
 
     @classmethod
     def of(cls, items: Sequence[Any]) -> StackedList:
@@ -99,6 +128,13 @@ class StackedList:
         columns = zip(*[leaves_of(item) for item in items], strict=True)
         return cls([stack(list(column)) for column in columns], shape, changeable_among(items))
 
+    def named(self, name: str) -> None:
+        """Let the array be called as the list is, unless it has a name."""
+        if len(self.arrays) == 1:
+            variable = self.arrays[0].variable
+            if variable.name in (None, OF_COMPREHENSION):
+                variable.name = name
+
     @property
     def length(self) -> Any:
         return self.arrays[0].aval.shape[0]
@@ -107,7 +143,7 @@ class StackedList:
     def array(self) -> Any:
         """What NumPy makes of the list."""
         if not self.shape.is_of_tuples:
-            return self.arrays[0]
+            return _as_it_is(self.arrays[0])
         if not all(child.kind is None for child in self.shape.structure.children):
             raise mistake("NumPy makes no array of numbers of a list of such items.")
         return COUNTERPARTS[np.stack](self.arrays, axis=1)
@@ -116,7 +152,7 @@ class StackedList:
         return Items(self.length, [Rows(array) for array in self.arrays], self._item)
 
     def _item(self, rows: Sequence[Any]) -> Any:
-        item = self.shape.item(rows)
+        item = self.shape.item(rows, self.is_weak)
         copies = Copies()
         for original in self.originals:
             copies.add(item, original)
@@ -128,18 +164,20 @@ class StackedList:
             return self._item(found)
         if cast("slice[Any, Any, Any]", index).step not in (None, 1):
             # NumPy makes an array of the items of a list, which are one after the other there.
-            found = [bind(Copy(in_order=True), array) for array in found]
+            return self._like([bind(Copy(in_order=True), array) for array in found])
         return self._like(found)
 
     def _like(self, arrays: Sequence[Any]) -> StackedList:
-        return StackedList(arrays, self.shape, self.originals)
+        """A list of the same kind; items that can be changed in place are in this one, too."""
+        own = [*map(_as_it_is, arrays)] if self._is_of_numbers else arrays
+        return StackedList(own, self.shape, self.originals, self.is_weak)
 
     def __iter__(self) -> Any:
         return iter(self.as_items())
 
     def __len__(self) -> int:
         if isinstance(self.length, Dim):
-            raise mistake("the length of this list is a size that is not known here.")
+            return operator.index(self.length)
         return self.length
 
     # -- changes --------------------------------------------------------------------------------
@@ -173,21 +211,56 @@ class StackedList:
 
     def sort(self, *, key: Any = None, reverse: bool = False) -> None:
         if key is not None or self.shape != Shape():
-            raise mistake("sort() of this list needs to know which item is greater.")
+            raise self._refused("sort() of this list needs to know which item is greater")
         found = COUNTERPARTS[np.sort](self.arrays[0])
         self._put(self._like([found[::-1] if reverse else found]))
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if self._is_of_numbers and not isinstance(index, slice):
+            self._put_number(index, value)
+            return
         changing(self)
         if isinstance(index, slice) or Shape.of(value) != self.shape:
-            raise mistake(
-                "items of a list that a loop made cannot be replaced by these. Use np.array(...) "
-                "of it."
-            )
-        copied = [COUNTERPARTS[np.array](array) for array in self.arrays]
+            raise self._refused("items of a list that a loop made cannot be replaced by these")
+        copied = [np_array(array) for array in self.arrays]
         for array, leaf in zip(copied, leaves_of(value), strict=True):
             array[index] = leaf
         self.arrays = copied
+
+    @property
+    def _is_of_numbers(self) -> bool:
+        return self.shape == Shape() and len(self.arrays[0].aval.shape) == 1
+
+    def _put_number(self, index: Any, value: Any) -> None:
+        """Put a number in the place of another one."""
+        if not is_numeric(value) or np.ndim(value):
+            raise self._refused("this puts something else in the place of a number")
+        own, found = self.arrays[0].aval.dtype, leaf_aval(value)
+        if (own, found.dtype) == (INT64, FLOAT64) and self.is_weak:
+            self._widen()
+        elif own != found.dtype and (own, found.dtype) not in _HELD_EXACTLY:
+            raise self._refused(
+                f"this puts a number of type {shown(found)} into a list of others, of type "
+                f"{shown(ShapedArray((), own, self.is_weak))}"
+            )
+        self.arrays[0][index] = value
+
+    def _widen(self) -> None:
+        """Let whole numbers be floats. Raises Widens where a loop finds this in its steps."""
+        array = self.arrays[0]
+        if isinstance(array, View):
+            raise self._refused("this puts a float into a list of whole numbers")
+        recording = loop_after(array)
+        if recording is not None:
+            raise Widens(recording, self)
+        changing(self)
+        self.arrays = [array.astype(FLOAT64)]
+
+    def _refused(self, problem: str) -> UserError:
+        """The error for what a list of known items could do: it is one if its length is known."""
+        if isinstance(self.length, Dim):
+            operator.index(self.length)
+        return mistake(f"{problem}. Use np.array(...) of the list.")
 
     def __delitem__(self, index: Any) -> None:
         self.pop(index)
@@ -221,9 +294,7 @@ class StackedList:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise mistake(
-            f"`.{name}` of a list that a loop made is not supported. Use np.array(...) of it."
-        )
+        raise self._refused(f"`.{name}` of a list that a loop made is not supported")
 
 
 def as_list(items: Any) -> Any:
@@ -256,6 +327,11 @@ def as_stacked(items: Any, shape: Shape) -> StackedList | None:
 def changeable_among(items: Iterable[Any]) -> tuple[Any, ...]:
     """Those items that can be changed in place, or hold what can."""
     return tuple(item for item in items if next(containers_in(item), None) is not None)
+
+
+def _as_it_is(array: Any) -> Any:
+    """What is now in an array, as another one, which does not change with it."""
+    return tracer_of(array.builder, array.variable)
 
 
 def with_arrays(value: Any) -> Any:

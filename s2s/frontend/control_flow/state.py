@@ -182,6 +182,9 @@ class Recording:
     """What was in each slot when the recording began."""
     outside: tuple[Builder, ...] = ()
     """The builders of what there was before."""
+    is_of_loop: bool = False
+    lists: set[int] = field(default_factory=set[int])
+    """Lists that a loop may take for rows of an array, by identity."""
 
     def __post_init__(self) -> None:
         _alive.add(self)
@@ -403,6 +406,21 @@ def elements_of(value: Any) -> Any:
 def is_recording() -> bool:
     """Whether code runs that may not run, or more than once, when the generated function does."""
     return bool(_recordings)
+
+
+def is_inside(recording: Recording) -> bool:
+    """Whether other code is recorded, of which that of a recording is a part."""
+    return bool(_recordings) and _recordings[0] is not recording
+
+
+def loop_that_knows(items: list[Any]) -> Recording | None:
+    """The outermost loop that may take a list for rows of an array."""
+    return next((known for known in _recordings if id(items) in known.lists), None)
+
+
+def loop_after(array: Tracer) -> Recording | None:
+    """The outermost of the loops whose steps are traced that began when there was an array."""
+    return next((r for r in _recordings if r.is_of_loop and array.builder in r.outside), None)
 
 
 def cells_of(functions: Iterable[Callable[..., Any]]) -> Iterator[tuple[str, CellType]]:

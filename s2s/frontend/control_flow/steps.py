@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from s2s.control.user_functions import fits, same_kind
 from s2s.frontend.control_flow.aliases import Aliases
+from s2s.frontend.control_flow.at_values import AtValue, in_array
 from s2s.frontend.control_flow.carried import Carried, Step
 from s2s.frontend.control_flow.growing import Counted, Growing, Grows, Latest, Number, Wider
 from s2s.frontend.control_flow.identity import Copies, containers_in
@@ -25,16 +26,19 @@ from s2s.frontend.control_flow.outcomes import End, without
 from s2s.frontend.control_flow.raising import refuse_handled
 from s2s.frontend.control_flow.relations import Where
 from s2s.frontend.control_flow.sharing import base_of, tell
-from s2s.frontend.control_flow.stacked import StackedList
+from s2s.frontend.control_flow.stacked import StackedList, Widens
 from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
     Entry,
     Recording,
+    Slot,
+    changing,
     elements_of,
+    is_inside,
     like,
 )
-from s2s.ir.dtypes import promote
+from s2s.ir.dtypes import FLOAT64, promote
 from s2s.ir.jaxpr import ShapedArray, Var
 from s2s.numpy.array import TracedArray, View, is_changeable
 from s2s.numpy.twins import reached
@@ -83,6 +87,10 @@ class Steps:
         """Variables that each step seems to assign before it reads them, and why it must."""
         self.sole = self.recording.sole_values(list, StackedList)
         self.entries = self.recording.sole_entries()
+        self.given_back: dict[int, tuple[list[Any], StackedList]] = {}
+        """Lists that are rows of an array in the steps, by what holds them."""
+        self.recording.is_of_loop = True
+        self.recording.lists = {id(holder.read()) for holder in self._holders()}
         self.sole_arrays = self.recording.sole_values(TracedArray)
         self.aliases = Aliases(self.recording, self.carried, self.growing, self.sole_arrays)
         for key, slot in self.recording.slots.items():
@@ -116,6 +124,16 @@ class Steps:
             except (Wider, Counted) as unmet:
                 self.carry_more(unmet)
                 continue
+            except AtValue as found:
+                if found.recording is not self.recording:
+                    raise
+                self._hold_in_array(found.owner_id)
+            except Widens as found:
+                if found.recording is not self.recording:
+                    raise
+                self._forget(id(found.owner))
+                changing(found.owner)
+                found.owner.arrays = [found.owner.arrays[0].astype(FLOAT64)]
             except Grows as grows:
                 known = [self.recording.before[key] for key in self.sole]
                 known += [entry.read() for entry in self.entries]
@@ -321,6 +339,51 @@ class Steps:
             return False
         self._begin_to_grow(owner)
         return True
+
+    def _holders(self) -> Iterator[Slot]:
+        """What lists are known by that nothing else knows."""
+        yield from (self.recording.slots[key] for key in self.sole)
+        yield from self.entries
+
+    def _hold_in_array(self, owner_id: int) -> None:
+        """Let a list be rows of an array in the steps."""
+        self.recording.lists.discard(owner_id)
+        holder = next(slot for slot in self._holders() if id(slot.read()) == owner_id)
+        items = holder.read()
+        try:
+            rows = in_array(items)
+        except Unlike:
+            return
+        rows.named(holder.name)
+        self._forget(owner_id)
+        if isinstance(holder, Entry):
+            self._forget(id(holder.container))
+            changing(holder.container)
+        holder.write(rows)
+        for key, slot in self.recording.slots.items():
+            if slot is holder:
+                self.recording.before[key] = rows
+                self.carried.pop(key, None)
+        self.given_back[id(holder)] = items, rows
+
+    def _forget(self, owner_id: int) -> None:
+        """Forget that a container has been changed by a step, which is traced again."""
+        for known in (self.recording.slots, self.recording.before, self.carried):
+            known.pop(owner_id, None)
+
+    def give_back(self) -> None:
+        """Put the items of lists that were rows of an array back into them, where code around the
+        loop has them as lists."""
+        if not is_inside(self.recording):
+            return
+        for holder in self._holders():
+            if id(holder) not in self.given_back:
+                continue
+            items, rows = self.given_back[id(holder)]
+            if holder.read() is rows:
+                changing(items)
+                items[:] = [*rows]
+                holder.write(items)
 
     def _begin_to_grow(self, owner: Any) -> None:
         """Let a list be one that grows. Raises Unlike if it is known by several names."""

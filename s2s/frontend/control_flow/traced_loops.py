@@ -79,7 +79,9 @@ class Loop(Steps):
         """Bind the loop, and put what it gives into the slots. Raises Unlike."""
         while True:
             try:
-                return self._bound()
+                end = self._bound()
+                self.give_back()
+                return end
             except (Wider, Counted) as unmet:  # of its test
                 self.carry_more(unmet)
 

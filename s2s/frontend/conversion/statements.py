@@ -192,7 +192,7 @@ class Statements(Blocks):
             case ast.Subscript(container, index):
                 keep, container = self.kept(self.visit(container))
                 keep_index, index = self.kept(self.index(self.visit(index)))
-                old = placed(ast.Subscript(keep, keep_index, ast.Load()), node.target)
+                old = self.hook("item", keep, keep_index, at=node.target)
                 new = updated(old)
                 return [self.expression(self.hook("set_item", new, container, index, at=node))]
 

@@ -10,28 +10,26 @@ Needs NumPy only.
 import numpy as np
 
 
-def chosen_by_a_comparison_value_and_grad(
-    x: float, y: float
-) -> tuple[float, tuple[float, float]]:
+def chosen_by_a_comparison_value_and_grad(x: float, y: float):
     """Value of `chosen_by_a_comparison`, and its gradient with respect to all its arguments.
 
     Args:
         x, y: float
 
     Returns:
-        value: float
+        value: float64[]
         (x_bar, y_bar): floats
     """
     # builtin_calls.py:244: return [x * y, x - y][x > 0.0] + (x, y)[int(y > x)] ** 2
     above = x > 0.0
     above_1 = y > x
-    converted = float(np.array([x, y])[int(above_1)])
-    value = np.array([x * y, x - y])[int(above)] + converted**2
+    element = np.array([x, y])[int(above_1)]
+    value = np.array([x * y, x - y])[int(above)] + element**2
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:244: return [x * y, x - y][x > 0.0] + (x, y)[int(y > x)] ** 2
     added_bar = np.zeros(2)
-    added_bar[int(above_1)] = 2.0 * converted
+    added_bar[int(above_1)] = 2.0 * element
     added_bar_1 = np.zeros(2)
     added_bar_1[int(above)] = 1.0
     element_bar = added_bar_1[1]
@@ -42,4 +40,4 @@ def chosen_by_a_comparison_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: c446d666dbf9bb66
+# s2s digest: e21c0f6622e22f72

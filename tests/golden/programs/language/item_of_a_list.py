@@ -12,7 +12,7 @@ import numpy as np
 CONSTANT = np.array([1.0, 2.0, 3.5])
 
 
-def item_of_a_list_value_and_grad(x: float, k: int) -> tuple[float, float]:
+def item_of_a_list_value_and_grad(x: float, k: int):
     """Value of `item_of_a_list`, and its gradient with respect to `x`.
 
     Args:
@@ -20,22 +20,22 @@ def item_of_a_list_value_and_grad(x: float, k: int) -> tuple[float, float]:
         k: int
 
     Returns:
-        (value, x_bar): floats
+        (value, x_bar): float64[], float64[]
     """
     # language.py:398: return weights[k] * x + powers[k - 1]
-    converted = float(CONSTANT[k])
-    value = converted * x + np.array([x, x * x, 2.0])[k - 1]
+    CONSTANT_k = CONSTANT[k]
+    value = CONSTANT_k * x + np.array([x, x * x, 2.0])[k - 1]
 
     # Backward, from the return value to the arguments.
     # language.py:398: return weights[k] * x + powers[k - 1]
     added_bar = np.zeros(3)
     added_bar[k - 1] = 1.0
     element_bar = added_bar[1]
-    x_bar = added_bar[0] + converted
+    x_bar = added_bar[0] + CONSTANT_k
     # language.py:397: powers = (x, x * x, 2.0)
     x_bar += 2.0 * element_bar * x
 
     return value, x_bar
 
 
-# s2s digest: a14eb64e9f2044e0
+# s2s digest: 85ec862c45cb8e8f

@@ -42,18 +42,18 @@ def table_of_products_value_and_grad(xs, ys):
 
     # Backward, from the return value to the arguments.
     # language.py:116: return np.sum(np.array(table) ** 2) + table[1][2] + sum(sum(row) for row in table)
-    outs_bar = 1.0 + 2.0 * outs
-    outs_bar[1, 2] += 1.0
+    table_bar = 1.0 + 2.0 * outs
+    table_bar[1, 2] += 1.0
     # language.py:115: table = [[x * y for x in xs] for y in ys]
     xs_bar = np.zeros(n)
     ys_bar = np.empty(m)
     for i in reversed(range(m)):
-        outs_bar_1 = outs_bar[i]
+        outs_bar = table_bar[i]
         y = ys[i]
         value_bar = 0.0
         product_bar_steps = np.empty(n)
         for j in reversed(range(n)):
-            row = outs_bar_1[j]
+            row = outs_bar[j]
             value_bar += xs[j] * row
             product_bar_steps[j] = row * y
         xs_bar += product_bar_steps
@@ -62,4 +62,4 @@ def table_of_products_value_and_grad(xs, ys):
     return value, (xs_bar, ys_bar)
 
 
-# s2s digest: 1f365b94463fe320
+# s2s digest: 0ddbde9c7f3350b7

@@ -17,7 +17,7 @@ def copies_of_a_list_value_and_grad(x):
         x: float64[n]
 
     Returns:
-        (value, outs_bar): float64[], float64[n]
+        (value, xs_bar): float64[], float64[n]
     """
     (n,) = x.shape
 
@@ -39,12 +39,12 @@ def copies_of_a_list_value_and_grad(x):
     ys_bar[-1] += ys[0]
     ys_bar[0] += ys[-1]
     # lists.py:157: for v in xs:
-    outs_bar = np.empty(n)
+    xs_bar = np.empty(n)
     for i in reversed(range(n)):
         # lists.py:158: ys.append(v * v)
-        outs_bar[i] = 2.0 * ys_bar[i] * x[i]
+        xs_bar[i] = 2.0 * ys_bar[i] * x[i]
 
-    return value, outs_bar
+    return value, xs_bar
 
 
-# s2s digest: aab76ed92d95510a
+# s2s digest: 6f1d730703d9e267

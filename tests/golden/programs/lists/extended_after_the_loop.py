@@ -22,6 +22,8 @@ def extended_after_the_loop_value_and_grad(x):
     (n,) = x.shape
     if n < 4:
         raise ValueError("expected x: f64[n], n >= 4")
+    if x.dtype != np.float64:
+        raise TypeError("expected x: f64[n], n >= 4")
 
     # lists.py:170: for v in x:
     outs = np.empty(n)
@@ -32,31 +34,32 @@ def extended_after_the_loop_value_and_grad(x):
     # lists.py:172: outs.extend([x[0], x[1]])
     joined = np.concatenate([outs, np.array([x[0], x[1]])])
     # lists.py:173: outs += [x[2]]
-    joined = np.concatenate([joined, np.array([x[2]])])
+    outs = np.concatenate([joined, np.array([x[2]])])
     # lists.py:174: outs = outs + [x[3] * x[3]]
-    joined = np.concatenate([joined, np.array([x[3] * x[3]])])
+    outs = np.concatenate([outs, np.array([x[3] * x[3]])])
     # lists.py:175: return np.array(outs) @ np.array(outs)[::-1]
-    value = joined @ joined[::-1]
+    flipped_outs = outs[::-1]
+    value = outs @ flipped_outs
 
     # Backward, from the return value to the arguments.
     # lists.py:175: return np.array(outs) @ np.array(outs)[::-1]
-    product_bar = 2.0 * joined[::-1]
+    outs_bar = 2.0 * flipped_outs
     # lists.py:174: outs = outs + [x[3] * x[3]]
     x_bar = np.zeros(x.shape)
-    x_bar[3] = 2.0 * product_bar[-1] * x[3]
+    x_bar[3] = 2.0 * outs_bar[-1] * x[3]
     # lists.py:173: outs += [x[2]]
-    x_bar[2] += product_bar[-2]
+    x_bar[2] += outs_bar[-2]
     # lists.py:172: outs.extend([x[0], x[1]])
-    x_bar[1] += product_bar[-3]
-    x_bar[0] += product_bar[-4]
+    x_bar[1] += outs_bar[-3]
+    x_bar[0] += outs_bar[-4]
     # lists.py:170: for v in x:
     v_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         # lists.py:171: outs.append(v * v)
-        v_bar_steps[i] = 2.0 * product_bar[i] * x[i]
+        v_bar_steps[i] = 2.0 * outs_bar[i] * x[i]
     x_bar += v_bar_steps
 
     return value, x_bar
 
 
-# s2s digest: 41902f5372d21eda
+# s2s digest: e622a51ee1730cae

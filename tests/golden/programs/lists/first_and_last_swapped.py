@@ -24,37 +24,36 @@ def first_and_last_swapped_value_and_grad(x):
         raise TypeError("expected x: f64[n]")
 
     # lists.py:210: xs = [v * v for v in x]
-    outs = np.empty(n)
+    xs = np.empty(n)
     for i in range(n):
         x_row = x[i]
-        outs[i] = x_row * x_row
+        xs[i] = x_row * x_row
     # lists.py:213: xs[i], xs[j] = xs[j], xs[i]
-    outs_1 = outs.copy()
-    outs_1[0] = outs[-1]
-    outs_1[-1] = outs[0]
+    xs_1 = xs.copy()
+    xs_1[0] = xs[-1]
+    xs_1[-1] = xs[0]
     # lists.py:214: return sum(k * v for k, v in enumerate(xs))
     total = 0.0
     for i in range(n):
-        total = total + i * outs_1[i]
+        total = total + i * xs_1[i]
 
     # Backward, from the return value to the arguments.
     # lists.py:214: return sum(k * v for k, v in enumerate(xs))
-    converted_i_steps = np.empty(n)
+    xs_bar = np.empty(n)
     for i in reversed(range(n)):
-        converted_i_steps[i] = float(i)
+        xs_bar[i] = float(i)
     # lists.py:213: xs[i], xs[j] = xs[j], xs[i]
-    element_bar = converted_i_steps[-1]
-    converted_i_steps[-1] = 0.0
-    element_bar_1 = converted_i_steps[0]
-    outs_bar = converted_i_steps
-    outs_bar[0] = element_bar
-    outs_bar[-1] += element_bar_1
+    element_bar = xs_bar[-1]
+    xs_bar[-1] = 0.0
+    xs_bar_0 = xs_bar[0]
+    xs_bar[0] = element_bar
+    xs_bar[-1] += xs_bar_0
     # lists.py:210: xs = [v * v for v in x]
     x_bar = np.empty(n)
     for i in reversed(range(n)):
-        x_bar[i] = 2.0 * outs_bar[i] * x[i]
+        x_bar[i] = 2.0 * xs_bar[i] * x[i]
 
     return total, x_bar
 
 
-# s2s digest: 75f5dfdc57a9155c
+# s2s digest: e6f37c852415aa5b

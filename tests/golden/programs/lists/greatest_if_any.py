@@ -30,7 +30,7 @@ def greatest_if_any_value_and_grad(x):
         outs_steps[i] = x_row if above else 0.0
         is_kept_steps[i] = above
     count = np.count_nonzero(is_kept_steps)
-    outs = outs_steps[is_kept_steps]
+    kept = outs_steps[is_kept_steps]
     # lists.py:317: if not kept:
     opposite = not count != 0
     if opposite:
@@ -38,37 +38,37 @@ def greatest_if_any_value_and_grad(x):
         value = np.sum(x) * 0.5
     else:
         # lists.py:319: return max(kept) * kept[0] + kept[-1]
-        extreme = outs[0]
+        extreme = kept[0]
         at_least_steps = np.empty(count - 1, dtype=bool)
         for i in range(count - 1):
-            out = outs[i + 1]
-            at_least_steps[i] = extreme >= out
-            extreme = np.maximum(extreme, out)
-        value = extreme * outs[0] + outs[-1]
+            kept_row = kept[i + 1]
+            at_least_steps[i] = extreme >= kept_row
+            extreme = np.maximum(extreme, kept_row)
+        value = extreme * kept[0] + kept[-1]
         scan = at_least_steps
 
     # Backward, from the return value to the arguments.
     # lists.py:317: if not kept:
     if opposite:
-        outs_bar = np.zeros(outs.shape)
+        kept_bar = np.zeros(kept.shape)
         # lists.py:318: return np.sum(x) * 0.5
         x_bar = np.full(n, 0.5)
     else:
         x_bar = np.zeros(n)
         # lists.py:319: return max(kept) * kept[0] + kept[-1]
-        extreme_bar = outs[0]
+        extreme_bar = kept[0]
         chosen_bar_steps = np.empty(count - 1)
         for i in reversed(range(count - 1)):
             scan_row = scan[i]
             chosen_bar_steps[i] = np.where(scan_row, 0.0, extreme_bar)
             extreme_bar = np.where(scan_row, extreme_bar, 0.0)
-        outs_bar = np.zeros(outs.shape)
-        outs_bar[-1] = 1.0
-        outs_bar[1:] += chosen_bar_steps
-        outs_bar[0] += extreme + extreme_bar
+        kept_bar = np.zeros(kept.shape)
+        kept_bar[-1] = 1.0
+        kept_bar[1:] += chosen_bar_steps
+        kept_bar[0] += extreme + extreme_bar
     # lists.py:316: kept = [v for v in x if v > 0]
     outs_steps_bar = np.zeros(outs_steps.shape)
-    outs_steps_bar[is_kept_steps] = outs_bar
+    outs_steps_bar[is_kept_steps] = kept_bar
     outs_item_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         outs_item_bar = outs_steps_bar[i]
@@ -80,4 +80,4 @@ def greatest_if_any_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 935e430ace5248b2
+# s2s digest: a5f66cf7fd4a1078

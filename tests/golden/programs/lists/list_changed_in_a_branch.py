@@ -14,93 +14,73 @@ def list_changed_in_a_branch_value_and_grad(x):
     """Value of `list_changed_in_a_branch`, and its gradient with respect to `x`.
 
     Args:
-        x: float64[5]
+        x: float64[n], n >= 2
 
     Returns:
-        (total, x_bar): float64[], float64[5]
+        (total, x_bar): float64[], float64[n]
     """
-    if x.shape != (5,):
-        raise ValueError("expected x: f64[5]")
+    (n,) = x.shape
+    if n < 2:
+        raise ValueError("expected x: f64[n], n >= 2")
     if x.dtype != np.float64:
-        raise TypeError("expected x: f64[5]")
+        raise TypeError("expected x: f64[n], n >= 2")
 
     # lists.py:541: out = [v * v for v in x]
-    outs = np.empty(5)
-    for i in range(5):
+    out = np.empty(n)
+    for i in range(n):
         x_row = x[i]
-        outs[i] = x_row * x_row
+        out[i] = x_row * x_row
     # lists.py:542: if x[0] > 0:
     above = x[0] > 0.0
     if above:
         # lists.py:543: out[0] = 5.0 * x[1]
-        the_list = outs
-        the_list[0] = 5.0 * x[1]
+        out[0] = 5.0 * x[1]
+        the_list = out
     else:
         # lists.py:545: out.reverse()
-        the_list = outs[::-1]
-    # lists.py:547: out[i] *= x[i]
-    the_list_1 = the_list.copy()
-    the_list_1[0] = the_list[0] * x[0]
-    element = the_list_1[1]
-    the_list_1[1] = element * x[1]
-    element_1 = the_list_1[2]
-    the_list_1[2] = element_1 * x[2]
-    element_2 = the_list_1[3]
-    the_list_1[3] = element_2 * x[3]
-    element_3 = the_list_1[4]
-    the_list_1[4] = element_3 * x[4]
+        the_list = out[::-1]
+    # lists.py:546: for i in range(len(out)):
+    the_list_i_steps = np.empty(n)
+    for i in range(n):
+        # lists.py:547: out[i] *= x[i]
+        the_list_i = the_list[i]
+        the_list[i] = the_list_i * x[i]
+        the_list_i_steps[i] = the_list_i
     # lists.py:548: return sum(k * v for k, v in enumerate(out))
     total = 0.0
-    for i in range(5):
-        total = total + i * the_list_1[i]
+    for i in range(n):
+        total = total + i * the_list[i]
 
     # Backward, from the return value to the arguments.
     # lists.py:548: return sum(k * v for k, v in enumerate(out))
-    converted_i_steps = np.empty(5)
-    for i in reversed(range(5)):
-        converted_i_steps[i] = float(i)
-    # lists.py:547: out[i] *= x[i]
-    element_bar = converted_i_steps[4]
-    converted_i_steps[4] = 0.0
-    sum_bar = converted_i_steps.copy()
-    sum_bar[4] += element_bar * x[4]
-    element_bar_1 = sum_bar[3]
-    sum_bar[3] = element_bar_1 * x[3]
-    element_bar_2 = sum_bar[2]
-    sum_bar[2] = element_bar_2 * x[2]
-    element_bar_3 = sum_bar[1]
-    sum_bar[1] = element_bar_3 * x[1]
-    element_bar_4 = sum_bar[0]
-    the_list_bar = sum_bar
-    the_list_bar[0] = element_bar_4 * x[0]
+    the_list_bar = np.empty(n)
+    for i in reversed(range(n)):
+        the_list_bar[i] = float(i)
+    # lists.py:546: for i in range(len(out)):
+    x_bar = np.zeros(n)
+    for i in reversed(range(n)):
+        # lists.py:547: out[i] *= x[i]
+        the_list_bar_i = the_list_bar[i]
+        the_list_bar[i] = 0.0
+        x_bar[i] += the_list_i_steps[i] * the_list_bar_i
+        the_list_bar[i] += the_list_bar_i * x[i]
     # lists.py:542: if x[0] > 0:
     if above:
         # lists.py:543: out[0] = 5.0 * x[1]
         the_list_bar_0 = the_list_bar[0]
-        outs_bar = the_list_bar
-        outs_bar[0] = 0.0
-        x_bar = np.zeros(x.shape)
-        x_bar[1] = 5.0 * the_list_bar_0
+        out_bar = the_list_bar
+        out_bar[0] = 0.0
+        x_bar[1] += 5.0 * the_list_bar_0
     else:
-        x_bar = np.zeros(x.shape)
         # lists.py:545: out.reverse()
-        outs_bar = the_list_bar[::-1]
-    x_bar += np.array(
-        [
-            the_list[0] * element_bar_4,
-            element * element_bar_3,
-            element_1 * element_bar_2,
-            element_2 * element_bar_1,
-            element_3 * element_bar,
-        ]
-    )
+        out_bar = the_list_bar[::-1]
     # lists.py:541: out = [v * v for v in x]
-    product_bar_steps = np.empty(5)
-    for i in reversed(range(5)):
-        product_bar_steps[i] = 2.0 * outs_bar[i] * x[i]
+    product_bar_steps = np.empty(n)
+    for i in reversed(range(n)):
+        product_bar_steps[i] = 2.0 * out_bar[i] * x[i]
     x_bar += product_bar_steps
 
     return total, x_bar
 
 
-# s2s digest: 9d913692fb26a2a4
+# s2s digest: b59f3b9d12ea31d8

@@ -30,7 +30,7 @@ def positive_and_negative_value_and_grad(x):
         outs_steps[i] = x_row * x_row if above else 0.0
         is_kept_steps[i] = above
     count = np.count_nonzero(is_kept_steps)
-    outs = outs_steps[is_kept_steps]
+    pos = outs_steps[is_kept_steps]
     # lists.py:234: neg = [v for v in x if v <= 0]
     outs_steps = np.empty(n)
     is_kept_steps_1 = np.empty(n, dtype=bool)
@@ -40,27 +40,27 @@ def positive_and_negative_value_and_grad(x):
         outs_steps[i] = x_row if at_most else 0.0
         is_kept_steps_1[i] = at_most
     count_1 = np.count_nonzero(is_kept_steps_1)
-    outs_1 = outs_steps[is_kept_steps_1]
+    neg = outs_steps[is_kept_steps_1]
     # lists.py:235: return sum(pos) / len(pos) - sum(neg) / len(neg) + np.mean(pos) * np.std(np.array(neg))
     total = 0.0
-    for out in outs:
-        total = total + out
+    for po in pos:
+        total = total + po
     total_1 = 0.0
-    for outs_1_row in outs_1:
-        total_1 = total_1 + outs_1_row
-    mean_outs = np.mean(outs)
-    difference = outs_1 - np.mean(outs_1)
+    for neg_row in neg:
+        total_1 = total_1 + neg_row
+    mean_pos = np.mean(pos)
+    difference = neg - np.mean(neg)
     sqrt = np.sqrt(np.mean(np.square(difference)))
-    value = total / count - total_1 / count_1 + mean_outs * sqrt
+    value = total / count - total_1 / count_1 + mean_pos * sqrt
 
     # Backward, from the return value to the arguments.
     # lists.py:235: return sum(pos) / len(pos) - sum(neg) / len(neg) + np.mean(pos) * np.std(np.array(neg))
-    outs_bar = mean_outs / sqrt / count_1 * difference
-    outs_bar -= outs_bar.sum() / count_1 + 1.0 / count_1
+    neg_bar = mean_pos / sqrt / count_1 * difference
+    neg_bar -= neg_bar.sum() / count_1 + 1.0 / count_1
     sum_bar = sqrt / count + 1.0 / count
     # lists.py:234: neg = [v for v in x if v <= 0]
     outs_steps_bar = np.zeros(outs_steps.shape)
-    outs_steps_bar[is_kept_steps_1] = outs_bar
+    outs_steps_bar[is_kept_steps_1] = neg_bar
     x_bar = np.empty(n)
     for i in reversed(range(n)):
         outs_item_bar = outs_steps_bar[i]
@@ -80,4 +80,4 @@ def positive_and_negative_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 3e7e455b02a3a445
+# s2s digest: 32004d89ceab73be

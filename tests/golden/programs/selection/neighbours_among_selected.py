@@ -32,11 +32,11 @@ def neighbours_among_selected_value_and_grad(x, y):
         outs_steps[i] = x_row if above else 0.0
         is_kept_steps[i] = above
     count = np.count_nonzero(is_kept_steps)
-    outs = outs_steps[is_kept_steps]
+    positive = outs_steps[is_kept_steps]
     # selection.py:211: total = sum(v * w for v, w in zip(positive, positive[1:], strict=False))
     total = 0.0
     for i in range(count - 1):
-        total = total + outs[i] * outs[i + count - max(count - 1, 0)]
+        total = total + positive[i] * positive[i + count - max(count - 1, 0)]
     # selection.py:212: for v, w in zip(x[x > 0], y[y > 0], strict=False):
     above_1 = x > 0.0
     count_1 = np.count_nonzero(above_1)
@@ -73,14 +73,14 @@ def neighbours_among_selected_value_and_grad(x, y):
     product_bar_1_steps = np.empty(max(count - 1, 0))
     product_bar_steps = np.empty(max(count - 1, 0))
     for i in reversed(range(count - 1)):
-        product_bar_steps[i] = outs[i] * total_bar
-        product_bar_1_steps[i] = total_bar * outs[i + count - max(count - 1, 0)]
-    outs_bar = np.zeros(outs.shape)
-    outs_bar[:-1] = product_bar_1_steps
-    outs_bar[1:] += product_bar_steps
+        product_bar_steps[i] = positive[i] * total_bar
+        product_bar_1_steps[i] = total_bar * positive[i + count - max(count - 1, 0)]
+    positive_bar = np.zeros(positive.shape)
+    positive_bar[:-1] = product_bar_1_steps
+    positive_bar[1:] += product_bar_steps
     # selection.py:210: positive = [v for v in x if v > 0]
     outs_steps_bar = np.zeros(outs_steps.shape)
-    outs_steps_bar[is_kept_steps] = outs_bar
+    outs_steps_bar[is_kept_steps] = positive_bar
     outs_item_bar_steps = np.empty(n)
     for i in reversed(range(n)):
         outs_item_bar = outs_steps_bar[i]
@@ -92,4 +92,4 @@ def neighbours_among_selected_value_and_grad(x, y):
     return total, (x_bar, y_bar)
 
 
-# s2s digest: 29f06f09b5eccc4f
+# s2s digest: 1b8f0584681e0da4
