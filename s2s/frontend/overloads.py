@@ -139,7 +139,8 @@ def item(container: Any, index: Any) -> Any:
     if method is not None:
         return call(method, container, index)
     result = container[index]
-    return made(result, ()) if isinstance(result, np.ndarray) else result
+    is_new = _is_array(container) and isinstance(result, np.ndarray)
+    return made(result, ()) if is_new else result
 
 
 _NOT_COMPUTED = object()
