@@ -23,3 +23,8 @@ class UserError(Exception):
         if self.source is None:
             return self.message
         return f"{self.source.file}:{self.source.line}: `{self.source.text}`: {self.message}"
+
+
+class KeptOutside(UserError):
+    """The function has left something in an object that outlives the call, which another attempt to
+    trace it would find there."""

@@ -194,9 +194,10 @@ def set_item(value: Any, container: Any, index: Any) -> None:
             return
         elif not isinstance(container, StackedList):  # which tells of its changes itself
             changing(container)
-            leaks.stored(value, f"a {type(container).__name__}")
+            kind = type(cast("object", container)).__name__
+            leaks.stored(value, f"a {kind}")
             if not is_traced_inside(value) and not _is_kept(container, index, value):
-                leaks.changed(container, f"a {type(container).__name__}")
+                leaks.changed(container, f"a {kind}")
     cast("Any", container)[index] = value
 
 

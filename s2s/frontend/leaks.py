@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from s2s.errors import UserError
+from s2s.errors import KeptOutside, UserError
 from s2s.ir.jaxpr import Source
 from s2s.trace import Builder, Tracer, builder_in_force
 
@@ -50,7 +50,7 @@ class Watch:
                 known = [entry for entry in self._held if self._is_known_otherwise(entry)]
             if len(known) == len(self._held):
                 _, message, source = known[0]
-                raise UserError(message, source)
+                raise KeptOutside(message, source)
             # What is in one that nobody else knows may be known by that one only.
             self._held = known
         if any(reference() is not None for reference, _, _ in self._seen):
@@ -58,7 +58,7 @@ class Watch:
             gc.collect()
         for reference, message, source in self._seen:
             if reference() is not None:
-                raise UserError(message, source)
+                raise KeptOutside(message, source)
 
     def _is_known_otherwise(self, entry: tuple[Any, str, Source | None]) -> bool:
         own = sum(held is entry[0] for held, _, _ in self._held)

@@ -139,8 +139,7 @@ def item(container: Any, index: Any) -> Any:
     if method is not None:
         return call(method, container, index)
     result = container[index]
-    is_new = _is_array(container) and isinstance(result, np.ndarray)
-    return made(result, ()) if is_new else result
+    return made(result, ()) if _is_array(container) and _is_array(result) else result
 
 
 _NOT_COMPUTED = object()

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import s2s
+from s2s.errors import UserError
 from s2s.trace import make
 from tests.frontend.tracing import FLOAT, agrees, f64, refusal, traced
 
@@ -230,3 +232,65 @@ def test_values_of_a_trace_that_has_ended_are_refused() -> None:
     error = refusal(function, FLOAT)
     assert "was computed inside of a function whose trace has ended" in error.message
     assert error.source is not None and error.source.text == "return x * kept[0]"
+
+
+def added_up_in_a_list(x):
+    totals = TOTALS
+    for v in x:
+        totals[0] += v
+    return totals[0]
+
+
+def put_into_a_list(x):
+    totals = TOTALS
+    totals[int(x[0])] = 1.0
+    return totals[0]
+
+
+def put_into_a_list_in_a_loop(x):
+    totals = TOTALS
+    for v in x:
+        totals[int(v)] += v
+    return totals[0]
+
+
+def added_up_in_an_object(x):
+    for v in x:
+        METER.total += v
+    return METER.total
+
+
+def changed_in_a_branch(x):
+    if x[0] > 0.0:
+        METER.total = x[1]
+    return METER.total
+
+
+class Meter:
+    def __init__(self) -> None:
+        self.total = 0.0
+
+
+TOTALS: list[Any] = []
+METER: Any = None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        added_up_in_a_list,
+        put_into_a_list,
+        put_into_a_list_in_a_loop,
+        added_up_in_an_object,
+        changed_in_a_branch,
+    ],
+)
+def test_what_blocks_leave_in_objects_outside_is_refused(function, monkeypatch) -> None:
+    monkeypatch.setitem(globals(), "TOTALS", [0.0, 0.0])
+    monkeypatch.setitem(globals(), "METER", Meter())
+    error = refusal(function, f64("n"))
+    assert "which outlives the call" in error.message
+    monkeypatch.setitem(globals(), "TOTALS", [0.0, 0.0])
+    monkeypatch.setitem(globals(), "METER", Meter())
+    with pytest.raises(UserError, match="which outlives the call"):
+        s2s.source(function, np.array([0.2, 0.5]))

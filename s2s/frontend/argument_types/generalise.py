@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
-from s2s.errors import UserError
+from s2s.errors import KeptOutside, UserError
 from s2s.frontend.argument_types.types import ArgumentType
 from s2s.ir import dims
 from s2s.ir.bounds import bounds
@@ -178,8 +178,8 @@ def generalise(
                 return attempt(current)
             except Restart as restart:
                 current = with_sizes(current, restart.sizes)
-            except (UserError, dims.UndecidedDimension):
-                if not sizes:
+            except (UserError, dims.UndecidedDimension) as error:
+                if not sizes or isinstance(error, KeptOutside):
                     raise
                 # What needs numbers gets them, and what is wrong is said in the example's own.
                 current = with_sizes(current, sizes)

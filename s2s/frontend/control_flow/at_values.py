@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from s2s.frontend import leaks
 from s2s.frontend.control_flow.merging import Unlike, as_result, is_numeric, joined
 from s2s.frontend.control_flow.stacked import Shape, StackedList
 from s2s.frontend.control_flow.state import Recording, changing, loop_that_knows
@@ -82,6 +83,7 @@ def put_at(items: list[Any], index: Tracer, value: Any) -> None:
     rows[as_index(index)] = value
     changing(items)
     items[:] = [_item(rows[number], wanted) for number in range(len(items))]
+    leaks.stored(items, "a list")
 
 
 def require_held(items: list[Any]) -> None:
@@ -137,7 +139,7 @@ def _depth(items: Any) -> int:
     if all(map(_is_number, known)):
         return 1
     depths = {_depth(item) for item in known}
-    lengths = {len(item) for item in known if type(item) is list}
+    lengths = {len(cast("list[Any]", item)) for item in known if type(item) is list}
     return 1 + depths.pop() if len(depths) == len(lengths) == 1 and 0 not in depths else 0
 
 
@@ -150,7 +152,7 @@ def chosen(items: Sequence[Any], index: Tracer) -> Any:
             raise Unlike("not all of them are numbers or arrays")
         wanted = joined(items, lambda number: f"at {number}")
     except Unlike as error:
-        kind = type(items).__name__
+        kind = type(cast("object", items)).__name__
         raise mistake(
             f"which item of the {kind} this is depends on the values of the arguments, and its "
             f"items cannot be rows of one array: {error}. Choose one by `if`."

@@ -375,8 +375,10 @@ def put(slot: Slot, value: Any) -> None:
             # The arrays that it may be have been changed with it, and are put by themselves.
             cast("TracedArray", slot.owner).put_elements(value)
             return
+        leaks.stored(value, slot.name)
     elif isinstance(slot, Entry):
         _record_change(slot.container)
+        leaks.stored(value, f"`{slot.name}`")
     slot.write(value)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from s2s.control.user_functions import fits, same_kind
+from s2s.frontend import leaks
 from s2s.frontend.control_flow.aliases import Aliases
 from s2s.frontend.control_flow.at_values import AtValue, in_array
 from s2s.frontend.control_flow.carried import Carried, Step
@@ -359,6 +360,7 @@ class Steps:
         if isinstance(holder, Entry):
             self._forget(id(holder.container))
             changing(holder.container)
+        leaks.stored(rows, f"`{holder.name}`")
         holder.write(rows)
         for key, slot in self.recording.slots.items():
             if slot is holder:
