@@ -43,16 +43,14 @@ class Watch:
     def check(self) -> None:
         """Raise UserError about the first thing noted that outlives the trace."""
         # These first: the values in them would be taken for kept.
-        while self._held:
-            known = [entry for entry in self._held if self._is_known_otherwise(entry)]
-            if len(known) == len(self._held):
-                gc.collect()
-                known = [entry for entry in self._held if self._is_known_otherwise(entry)]
-            if len(known) == len(self._held):
-                _, message, source = known[0]
-                raise KeptOutside(message, source)
-            # What is in one that nobody else knows may be known by that one only.
-            self._held = known
+        for watch in _watches:
+            watch.forget_what_is_gone()
+        if self._held:
+            gc.collect()
+            self.forget_what_is_gone()
+        if self._held:
+            _, message, source = self._held[0]
+            raise KeptOutside(message, source)
         if any(reference() is not None for reference, _, _ in self._seen):
             # It may be in a cycle that nobody refers to, such as a function that calls itself.
             gc.collect()
@@ -60,13 +58,22 @@ class Watch:
             if reference() is not None:
                 raise KeptOutside(message, source)
 
-    def _is_known_otherwise(self, entry: tuple[Any, str, Source | None]) -> bool:
-        own = sum(held is entry[0] for held, _, _ in self._held)
-        return sys.getrefcount(entry[0]) > own + 1  # its own argument
+    def forget_what_is_gone(self) -> None:
+        """Let go of the lists, dicts and sets that nothing but the watches in force knows."""
+        before = -1
+        while before != len(self._held):
+            before = len(self._held)
+            # What is in one that nothing else knows may be known by that one only.
+            self._held = [entry for entry in self._held if _is_known_otherwise(entry)]
 
     def held(self) -> Iterator[Any]:
         """The lists, dicts and sets to which the watch itself refers."""
         return (target for target, _, _ in self._held)
+
+
+def _is_known_otherwise(entry: tuple[Any, str, Source | None]) -> bool:
+    own = sum(target is entry[0] for target in held())
+    return sys.getrefcount(entry[0]) > own + 1  # its own argument
 
 
 _watches: list[Watch] = []
