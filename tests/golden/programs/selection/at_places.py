@@ -37,12 +37,13 @@ def at_places_value_and_grad(x):
 
     # Backward, from the return value to the arguments.
     # selection.py:91: return out.sum() + np.prod(x[small])
-    padded = np.ones(count_1)
-    padded[1:] = elements[:-1]
-    padded_1 = np.ones(count_1)
-    padded_1[:-1] = elements[1:]
+    padded = np.ones(count_1 + 1)
+    padded[1:] = elements
+    padded_1 = np.ones(count_1 + 1)
+    padded_1[:-1] = elements
+    product_bar = np.cumprod(padded[:-1]) * np.cumprod(padded_1[1:][::-1])[::-1]
     x_bar = np.zeros(x.shape)
-    x_bar[below] = np.cumprod(padded) * np.cumprod(padded_1[::-1])[::-1]
+    x_bar[below] = product_bar
     # selection.py:88: for i in np.flatnonzero(x > 0):
     out_bar = np.ones(n)
     for i in reversed(nonzero):
@@ -54,4 +55,4 @@ def at_places_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: 0c26d610a33c927d
+# s2s digest: 27cd8f78b9a959a9
