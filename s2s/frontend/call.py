@@ -23,7 +23,9 @@ from s2s.errors import UserError
 from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
 from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.callables import innermost_function, short_name, signature_of
+from s2s.frontend.control_flow.facts import supposing
 from s2s.frontend.control_flow.identity import pairs_of_a_trace
+from s2s.frontend.control_flow.perhaps_none import all_given
 from s2s.frontend.control_flow.stacked import with_lists
 from s2s.frontend.control_flow.state import reasons
 from s2s.frontend.left import changes_of
@@ -107,6 +109,7 @@ def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTy
         arguments = _filled(parameters, values)
         args, kwargs = _arguments(parameters, arguments)
         found = dispatch.call(function, *args, **kwargs)
+        found = all_given(found)
         leaves, structure = flatten(with_lists(found, definition_line(function)))
         result.append(structure)
         for leaf, path in zip(leaves, leaf_paths(structure), strict=True):
@@ -121,7 +124,7 @@ def _trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentTy
         return [*outputs, *kept]
 
     with _tracing(watch):
-        with pairs_of_a_trace():
+        with pairs_of_a_trace(), supposing(()):
             closed = make(flat, avals, _input_names(parameters))
         watch.builder = None
         watch.check()

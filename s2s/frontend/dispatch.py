@@ -36,6 +36,7 @@ import numpy as np
 from s2s.frontend import leaks
 from s2s.frontend.control_flow.growing import Growing
 from s2s.frontend.control_flow.iteration import Items
+from s2s.frontend.control_flow.perhaps_none import PerhapsNone, all_given, given
 from s2s.frontend.control_flow.stacked import STACKED, StackedList, with_arrays
 from s2s.frontend.control_flow.state import changing
 from s2s.frontend.library import is_own, public_name
@@ -92,7 +93,7 @@ def is_traced_inside(value: Any) -> bool:
     """Whether a value is traced or a named size, or a container with one in it."""
     if value.__class__ in _SIMPLE:
         return False
-    if isinstance(value, (Tracer, Dim, Items, Growing, StackedList, Text)):
+    if isinstance(value, (Tracer, Dim, Items, Growing, PerhapsNone, StackedList, Text)):
         return True
     if isinstance(value, (list, tuple, set, frozenset)):
         return any(map(is_traced_inside, cast("Iterable[Any]", value)))
@@ -256,6 +257,8 @@ generators: list[Generators] = []
 
 def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
     """The traced counterpart of a library's function, or the function itself."""
+    if getattr(function, "__self__", None).__class__ not in _CONTAINERS:
+        args, kwargs = [*map(all_given, args)], {k: all_given(v) for k, v in kwargs.items()}
     asked = _special_method(function, args)
     if asked is not None:
         return call(asked, *args, **kwargs)
@@ -304,6 +307,9 @@ def _call_library(function: Any, args: Arguments, kwargs: Keywords) -> Any:
             f"{public_name(function)} cannot take a value that depends on the arguments ({error})."
         ) from error
 
+
+_CONTAINERS = frozenset({list, dict, set})
+"""Whose methods may take what is perhaps None."""
 
 _SPECIAL: dict[Callable[..., Any], tuple[str, ...]] = {
     abs: ("__abs__",),
@@ -417,6 +423,7 @@ def iterator_of(value: Any) -> Iterator[Any] | None:
 
 def iterated(value: Any) -> Any:
     """What Python has to run over: an iterator where the class is the user's, else the value."""
+    value = given(value)
     own = iterator_of(value)
     return value if own is None else own
 

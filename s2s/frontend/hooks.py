@@ -10,6 +10,7 @@
 | `x.a = ...`                 | `set_attribute`                                  |
 | `global x`; `x = ...`       | `rebind`                                         |
 | `x + y`, `-x`, `x[i]`, `x.a` | `binary`, `unary`, `item`, `attribute` (overloads.py) |
+| `x is None`, `x is not None` | `is_none`, `is_given`                           |
 | `if`, `for`, `while`, `and` | `branch`, `for_loop`, ... (control_flow/)        |
 | `assert`, `raise`           | `check`, `raising`                               |
 | `if` in a comprehension     | `truth`                                          |
@@ -44,6 +45,7 @@ from s2s.frontend.control_flow.comparisons import chain, compare
 from s2s.frontend.control_flow.comprehensions import Flattened, comprehension, generator
 from s2s.frontend.control_flow.loops import for_loop, while_loop
 from s2s.frontend.control_flow.outcomes import jump, leaves, result
+from s2s.frontend.control_flow.perhaps_none import given, is_none
 from s2s.frontend.control_flow.raising import OF_S2S, raising, trying
 from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.control_flow.state import changing, is_recording, reason_of
@@ -123,6 +125,11 @@ def iterate(value: Any) -> Any:
     return iterated(value)
 
 
+def is_given(value: Any) -> Any:
+    """`value is not None`."""
+    return negation(is_none(value))
+
+
 def managed(value: Any) -> Any:
     """What a `with` enters and leaves."""
     is_own = users_method(value.__class__, "__enter__") or users_method(value.__class__, "__exit__")
@@ -162,6 +169,7 @@ def last(*values: Any) -> Any:
 
 def inplace(symbol: str, left: Any, right: Any) -> Any:
     """`left += right` and the like: gives numbers a new value, and changes arrays."""
+    left, right = given(left), given(right)
     if isinstance(left, Tracer) or builder_in_force() is None:
         return in_place(symbol, left, right)
     if isinstance(left, np.ndarray):
@@ -179,8 +187,11 @@ def inplace(symbol: str, left: Any, right: Any) -> Any:
 
 def set_item(value: Any, container: Any, index: Any) -> None:
     """`container[index] = value`."""
+    container, index = given(container), given(index)
+    if isinstance(container, (Tracer, np.ndarray)):
+        value = given(value)
     if builder_in_force() is not None and not isinstance(container, Tracer):
-        method = users_method(container.__class__, "__setitem__")
+        method = users_method(cast("Any", container).__class__, "__setitem__")
         if method is not None:
             call(method, container, index, value)
             return
@@ -285,6 +296,8 @@ _HOOKS: dict[str, Callable[..., Any]] = {
     "generator": generator,
     "handling": handling,
     "inplace": inplace,
+    "is_given": is_given,
+    "is_none": is_none,
     "item": item,
     "iterate": iterate,
     "jump": jump,

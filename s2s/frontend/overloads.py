@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from s2s.frontend.control_flow.at_values import chosen, is_index, repeated
+from s2s.frontend.control_flow.perhaps_none import given
 from s2s.frontend.dispatch import call, is_traced_inside
 from s2s.frontend.own_arrays import made
 from s2s.frontend.users_functions import is_users_function, users_method
@@ -77,6 +78,7 @@ def overloads(kind: type[Any]) -> bool:
 
 def binary(symbol: str, x: Any, y: Any) -> Any:
     """`x + y`, `x < y` and the like."""
+    x, y = given(x), given(y)
     kind, other_kind = x.__class__, y.__class__
     if kind is str and symbol == "%" and is_traced_inside(y):
         raise mistake("`%` with a value that depends on the arguments. Write an f-string.")
@@ -115,6 +117,7 @@ def in_place(symbol: str, x: Any, y: Any) -> Any:
 
 def unary(symbol: str, x: Any) -> Any:
     """`-x`, `+x` or `~x`."""
+    x = given(x)
     method = users_method(x.__class__, f"__{_SIGNS[symbol]}__")
     return made(UNARY[symbol](x), (x,)) if method is None else call(method, x)
 
@@ -125,6 +128,7 @@ def _is_array(value: object) -> bool:
 
 def item(container: Any, index: Any) -> Any:
     """`container[index]`."""
+    container, index = given(container), given(index)
     if _is_array(container) and is_traced_inside(index):
         return getitem(container, index)
     if is_index(index):
@@ -147,6 +151,7 @@ _NOT_COMPUTED = object()
 
 def attribute(owner: Any, name: str) -> Any:
     """`owner.name`, which may be a property."""
+    owner = given(owner)
     computed = _properties(owner.__class__, name)
     if builder_in_force() is None:
         return getattr(owner, name)

@@ -11,10 +11,11 @@ from s2s.control.bodies import explicit_consts
 from s2s.control.cond import INDEX, Cond
 from s2s.control.user_functions import Body, share_consts
 from s2s.errors import UserError
+from s2s.frontend.control_flow.facts import Fact, supposing, unconverted
 from s2s.frontend.control_flow.growing import Growing, Grows, aligned
 from s2s.frontend.control_flow.identity import Copies
+from s2s.frontend.control_flow.leaves import ABSENT
 from s2s.frontend.control_flow.merging import (
-    ABSENT,
     Merged,
     Merging,
     Output,
@@ -24,6 +25,7 @@ from s2s.frontend.control_flow.merging import (
     line_of,
 )
 from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump, returns
+from s2s.frontend.control_flow.perhaps_none import name_of_flag, simplified
 from s2s.frontend.control_flow.raising import is_kept
 from s2s.frontend.control_flow.sharing import Sharing, is_array
 from s2s.frontend.control_flow.stacked import StackedList
@@ -65,24 +67,28 @@ class Arm:
     recording: Recording
     builder: Builder
     line: Source | None
+    facts: tuple[Fact, ...] = ()
+    """What is known in it."""
     outcome: End = None
     raises: bool = False
     """Whether it ends by an exception of the user's."""
     after: dict[int, Any] = field(default_factory=dict[int, Any])
 
     @classmethod
-    def traced(cls, block: Block, *functions: Callable[..., Any]) -> Arm:
-        """The branch that runs `block`; `functions` are those whose variables matter."""
+    def traced(cls, block: Block, *functions: Callable[..., Any], test: Fact | None = None) -> Arm:
+        """The branch that runs `block`, where a test holds, or not; `functions` are those whose
+        variables matter."""
         outer = builder_in_force()
         assert outer is not None
         builder = Builder(outer.source)
         builder.array_names = outer.array_names
-        arm = cls(Recording(functions), builder, outer.source)
+        facts = () if test is None else (test,)
+        arm = cls(Recording(functions), builder, outer.source, facts)
         arm.run(block)
         return arm
 
     def run(self, block: Block) -> None:
-        with self.recording.active(), appending_to(self.builder):
+        with self.recording.active(), appending_to(self.builder), supposing(self.facts):
             try:
                 self.outcome = block()
                 self.after = self.recording.read()
@@ -104,6 +110,11 @@ class Arm:
             return rest(outcome)
 
         self.run(resumed)
+
+    def simplified(self, value: Any) -> Any:
+        """A value, not as one that is perhaps None if it is known in the branch whether it is."""
+        with supposing(self.facts):
+            return simplified(value)
 
     def changed(self) -> dict[int, Tracer]:
         """What the branch leaves in the arrays that it changes, by their identity."""
@@ -140,6 +151,7 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
         at_breaks = [_value_at_break(arm, key, before[key]) for arm in arms]
         if all(value is before[key] for value in values) and set(map(id, at_breaks)) <= _NOTHING:
             continue
+        values = [arm.simplified(value) for arm, value in zip(arms, values, strict=True)]
         if isinstance(slot, Variable) and slot.name in own:
             unusable(slot, "has a value in a branch only", arms[0].line, _IN_BOTH)
             continue
@@ -183,6 +195,9 @@ def merged(test: Tracer, arms: Sequence[Arm], own: Sequence[str] = ()) -> Choice
             else:
                 is_view = found[key].has_views
                 names[number] = f"{slot.name}_index" if is_view else _name_of_results(slot)
+        flag = found[key].flag
+        if flag is not None and flag >= start:
+            names[flag] = name_of_flag(slot.name)
     jumps = _merged_jumps(test, arms, merging)
     value = _merged_value(arms, merging)
     arrays = [
@@ -282,7 +297,7 @@ def _merged_jumps(test: Tracer, arms: Sequence[Arm], merging: Merging) -> dict[s
 def _merged_value(arms: Sequence[Arm], merging: Merging) -> Merged | None:
     """What the arms return, those that do."""
     values = [
-        arm.outcome.value
+        arm.simplified(arm.outcome.value)
         if arm.outcome is not None and arm.outcome.jumps.keys() & {"return", "value"}
         else ABSENT
         for arm in arms
@@ -387,4 +402,5 @@ def _cannot_fail(eqn: JaxprEqn) -> bool:
 
 
 def _is(value: Value, test: Tracer) -> bool:
+    value, test = unconverted(value), unconverted(test)
     return isinstance(value, Tracer) and value.variable is test.variable

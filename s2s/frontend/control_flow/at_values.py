@@ -16,7 +16,8 @@ from typing import Any, cast
 import numpy as np
 
 from s2s.frontend import leaks
-from s2s.frontend.control_flow.merging import Unlike, as_result, is_numeric, joined
+from s2s.frontend.control_flow.leaves import is_numeric
+from s2s.frontend.control_flow.merging import Unlike, as_result, joined
 from s2s.frontend.control_flow.stacked import Shape, StackedList
 from s2s.frontend.control_flow.state import Recording, changing, loop_that_knows
 from s2s.frontend.own_arrays import as_python_number

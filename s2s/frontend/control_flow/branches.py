@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from s2s.frontend.control_flow.arms import Arm, Block, bound, merged
+from s2s.frontend.control_flow.facts import known, suppose
 from s2s.frontend.control_flow.growing import Growing
 from s2s.frontend.control_flow.outcomes import End, Outcome, is_jump
+from s2s.frontend.control_flow.perhaps_none import PerhapsNone, simplified
 from s2s.frontend.control_flow.raising import AlwaysRaises, raising
 from s2s.frontend.control_flow.stacked import StackedList
 from s2s.frontend.dispatch import call
@@ -28,7 +30,9 @@ from s2s.tree import flatten
 
 def tested(value: Any) -> Any:
     """The truth of a value that Python asks for it: a bool, or a traced truth value."""
-    value = as_value(value)
+    value = simplified(as_value(value))
+    if isinstance(value, PerhapsNone):
+        return both("and", negation(value.is_none), lambda: tested(value.value))
     if not isinstance(value, Tracer):
         return value if value.__class__ is bool else _truth_of_object(value)
     found = value.aval
@@ -37,10 +41,12 @@ def tested(value: Any) -> Any:
             f"an array of type {found} is neither true nor false. "
             "Use np.any(...) or np.all(...), or np.where(condition, a, b) to choose elementwise."
         )
-    known = known_value(value)
-    if known is not None:
-        return bool(known)
-    return value if found.dtype == BOOL else lax.ne(value, lax_zero(value))
+    constant = known_value(value)
+    if constant is not None:
+        return bool(constant)
+    if found.dtype == BOOL:
+        return known(value)
+    return lax.ne(value, lax_zero(value))
 
 
 def is_counted(value: Any) -> bool:
@@ -140,7 +146,7 @@ def where_true(first: Any, *others: Callable[[], Any]) -> Any:
         return Outcome({"value": truth}, found)
 
     outside: list[Any] = []
-    arms = [Arm.traced(following, second, *rest), Arm.traced(_nothing)]
+    arms = [Arm.traced(following, second, *rest, test=(test, True)), Arm.traced(_nothing)]
     if arms[0].raises:
         _raised(test, arms)
         return False
@@ -179,7 +185,8 @@ def _chosen(
     """One of two values. Of two truth values, of which the second costs nothing and cannot fail,
     both are computed."""
     arms = [
-        Arm.traced(lambda f=f: Outcome({"value": True}, f()), f, *functions) for f in (body, orelse)
+        Arm.traced(lambda f=f: Outcome({"value": True}, f()), f, *functions, test=(test, holds))
+        for f, holds in ((body, True), (orelse, False))
     ]
     if any(arm.raises for arm in arms):
         _raised(test, arms)
@@ -209,11 +216,11 @@ def _branch(
         return follow(then() if test else orelse(), rest)
     after = rest
     functions = (then, orelse, *([rest] if rest is not None else []))
-    first = Arm.traced(then, *functions)
+    first = Arm.traced(then, *functions, test=(test, True))
     if first.raises and orelse is _nothing:
         _raised(test, [first, None])
         return follow(None, rest)
-    arms = [first, Arm.traced(orelse, *functions)]
+    arms = [first, Arm.traced(orelse, *functions, test=(test, False))]
     if rest is not None and any(is_jump(arm.outcome) for arm in arms):
         for arm in arms:
             arm.go_on(lambda outcome: follow(outcome, after))
@@ -252,9 +259,21 @@ def check(value: Any, message: Callable[[], Any] | None = None) -> None:
     _branch(tested(value), _nothing, failed, None)
 
 
+def refuse_none(is_none: Any, what: str) -> None:
+    """Something is used that is None where this holds, where what it is used for would fail."""
+
+    def failed() -> End:
+        raise raising(TypeError(f"{what} is None here, and no number or array"))
+
+    _branch(tested(is_none), failed, _nothing, None)
+
+
 def _raised(test: Tracer, arms: Sequence[Arm | None]) -> None:
     """Bind what is raised in some of two arms (true, false). Raises AlwaysRaises if in both."""
     given = [arm if arm is not None and arm.raises else Arm.traced(_nothing) for arm in arms]
     bound(test, given, [], {})
+    for arm, other in zip(arms, (False, True), strict=True):
+        if arm is not None and arm.raises:
+            suppose(test, other)
     if all(arm is not None and arm.raises for arm in arms):
         raise AlwaysRaises("this raises an exception, whatever the arguments are.")

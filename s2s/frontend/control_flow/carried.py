@@ -8,8 +8,10 @@ from typing import Any
 
 from s2s.frontend.control_flow.identity import containers_in
 from s2s.frontend.control_flow.indexed import Indexed
-from s2s.frontend.control_flow.merging import ABSENT, is_numeric, leaf_aval
+from s2s.frontend.control_flow.leaves import ABSENT, is_numeric
+from s2s.frontend.control_flow.merging import leaf_aval
 from s2s.frontend.control_flow.outcomes import End
+from s2s.frontend.control_flow.perhaps_none import alike
 from s2s.frontend.control_flow.state import array_of
 from s2s.ir.jaxpr import ShapedArray, Var
 from s2s.numpy.array import is_changeable
@@ -32,6 +34,9 @@ class Carried:
     """The leaves that are views of which the indices are carried."""
     no_views: set[int] = field(default_factory=set[int])
     """Those that a step has been seen to put something else in the place of."""
+    form: Any = None
+    """What the value is like, where None before the loop and a value after a step are one that is
+    perhaps None."""
 
     @classmethod
     def of(cls, value: Any, arrays_stay: bool = False, containers_stay: bool = False) -> Carried:
@@ -54,6 +59,20 @@ class Carried:
                 found.views[number], found.avals[number] = view, None
         return found
 
+    @classmethod
+    def perhaps_none(cls, before: Any, after: Any) -> Carried | None:
+        """What is None where the other is not, as values that are perhaps None; None if nothing
+        is."""
+        first, second = alike([before, after])
+        (leaves, structure), (ends, other) = flatten(first), flatten(second)
+        if first is before or structure != other:
+            return None
+        avals = [
+            None if not is_numeric(end) else leaf_aval(end if leaf is ABSENT else leaf)
+            for leaf, end in zip(leaves, ends, strict=True)
+        ]
+        return cls(structure, leaves, avals, form=first)
+
     def find_views(self, after: Any) -> None:
         """Carry the indices of views, which a step leaves as they are in `after`."""
         leaves, structure = self.flatten(after)
@@ -71,6 +90,8 @@ class Carried:
 
     def flatten(self, value: Any) -> tuple[list[Any], TreeDef]:
         """The leaves of the slot's value, and its structure."""
+        if self.form is not None:
+            value = alike([self.form, value])[1]
         return flatten(value, lambda node: id(node) in self.kept)
 
     def filled(self, values: Sequence[Any]) -> Any:

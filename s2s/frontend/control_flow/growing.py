@@ -9,7 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from s2s.errors import UserError
-from s2s.frontend.control_flow.merging import ABSENT, Unlike
+from s2s.frontend.control_flow.leaves import ABSENT
+from s2s.frontend.control_flow.merging import Unlike
 from s2s.frontend.control_flow.stacked import (
     Shape,
     StackedList,

@@ -15,6 +15,7 @@ from s2s.frontend.control_flow.iteration import Items, items_of
 from s2s.frontend.control_flow.merging import Unlike
 from s2s.frontend.control_flow.outcomes import End, without
 from s2s.frontend.control_flow.state import Recording
+from s2s.frontend.control_flow.steps import NoneAtFirst
 from s2s.frontend.control_flow.traced_loops import Loop
 from s2s.frontend.dispatch import iterated
 from s2s.frontend.options import choices
@@ -170,9 +171,11 @@ def _loop_or_steps(items: Items, body: Body, names: Sequence[str], own: Sequence
     source = builder.source
     whole = _Trial(builder, [body, *items.functions])
     # Whatever goes wrong in a loop: if it is the user's mistake, the steps will say so.
+    is_none_at_first = False
     try:
-        return Loop(body, names, own, items).run()
+        return Loop(body, names, own, items, peels=items.length > 1).run()
     except Exception as error:
+        is_none_at_first = isinstance(error, NoneAtFirst)
         whole.undo()
         _let_go(error)
     builder.source = source
@@ -184,6 +187,8 @@ def _loop_or_steps(items: Items, body: Body, names: Sequence[str], own: Sequence
             whole.undo()
             _let_go(error)
     builder.source = source
+    if is_none_at_first:
+        return Loop(body, names, own, items).run()
     return _run(iter(items), body)
 
 
@@ -206,18 +211,24 @@ def _traced(items: Items, body: Body, names: Sequence[str], own: Sequence[str]) 
     if not items.can_be_traced:
         return _run(iter(items), body)
     trial = _Trial(builder, [body, *items.functions])
+    may_peel = not isinstance(items.length, Tracer)
     try:
-        return Loop(body, names, own, items).run()
+        return Loop(body, names, own, items, peels=may_peel).run()
     except Unlike as error:
         trial.undo()
         builder.source = source
         _let_go(error)
-        if isinstance(items.length, Tracer):
+        if not may_peel:
             raise _refusal(error, source) from None
         try:
             return _first_and_others(items, body, names, own)
-        except Unlike:
-            raise _refusal(error, source) from None
+        except Unlike as unlike:
+            if not isinstance(error, NoneAtFirst):
+                raise _refusal(error, source) from None
+            trial.undo()
+            builder.source = source
+            _let_go(unlike)
+            return Loop(body, names, own, items).run()
 
 
 def _refusal(error: Unlike, source: Any) -> UserError:

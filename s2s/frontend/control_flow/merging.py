@@ -12,9 +12,11 @@ from s2s.control.user_functions import fits, join
 from s2s.frontend.control_flow.chosen_functions import ChosenFunction, is_function
 from s2s.frontend.control_flow.identity import containers_in
 from s2s.frontend.control_flow.indexed import Indexed
+from s2s.frontend.control_flow.leaves import ABSENT, is_numeric
+from s2s.frontend.control_flow.perhaps_none import PerhapsNone, alike
 from s2s.frontend.control_flow.state import MISSING, array_of
 from s2s.ir.dims import Dim
-from s2s.ir.dtypes import BOOL, PYTHON_SCALARS, SHORT_NAMES
+from s2s.ir.dtypes import BOOL
 from s2s.ir.jaxpr import ShapedArray
 from s2s.numpy.array import is_changeable
 from s2s.primitive import Zero
@@ -23,13 +25,6 @@ from s2s.primitives.core import convert_element_type, instantiate
 from s2s.primitives.creation import DimAsValue, dim_as_value
 from s2s.trace import Builder, Tracer, aval, builders_in_force
 from s2s.tree import LEAF, TreeDef, flatten, unflatten
-
-
-class Absent:
-    """The value where there is none, which nothing reads: zeros."""
-
-
-ABSENT = Absent()
 
 
 class Unlike(Exception):
@@ -77,18 +72,15 @@ class Merged:
         return unflatten(self.structure, [found(leaf) for leaf in self.leaves])
 
     @property
+    def flag(self) -> int | None:
+        """The result that says whether the value is None, if one does."""
+        first = self.leaves[0] if self.structure.kind is PerhapsNone else None
+        return first.number if isinstance(first, Output) else None
+
+    @property
     def has_views(self) -> bool:
         """Whether a leaf is a view of which the indices are results."""
         return any(isinstance(leaf, Viewed) for leaf in self.leaves)
-
-
-def is_numeric(leaf: Any) -> bool:
-    """Whether a leaf can be a value of the jaxpr."""
-    if isinstance(leaf, (Tracer, Dim, Absent)) or type(leaf) in PYTHON_SCALARS:
-        return True
-    if not isinstance(leaf, (np.ndarray, np.generic)):
-        return False
-    return np.result_type(cast("Any", leaf)) in SHORT_NAMES
 
 
 def is_same(a: Any, b: Any) -> bool:
@@ -125,7 +117,7 @@ class Merging:
 
     def merge(self, values: Sequence[Any]) -> Merged:
         """The value that is one of `values`, depending on the branch. Raises Unlike."""
-        given = [value for value in values if value is not ABSENT]
+        given = alike([value for value in values if value is not ABSENT])
         is_chosen = [isinstance(value, ChosenFunction) for value in given]
         if any(is_chosen) and len(given) == 2 and given[0] is not given[1]:
             if all(c or is_function(v) for c, v in zip(is_chosen, given, strict=True)):

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from s2s.frontend.control_flow.perhaps_none import PerhapsNone
 from s2s.frontend.control_flow.state import Slot, put
 from s2s.numpy.registry import mistake
+from s2s.primitives import functions as lax
 
 NO_VALUES: Mapping[int, tuple[Slot, Any]] = {}
 
@@ -80,8 +82,5 @@ def result(outcome: End) -> Any:
     if outcome is None:
         return None
     if not outcome.always and outcome.value is not None:
-        raise mistake(
-            "whether the function returns a value here, or None, depends on the values of the "
-            "arguments. Return a value in all cases."
-        )
+        return PerhapsNone(lax.bitwise_not(outcome.jumps["return"]), outcome.value)
     return outcome.value

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from s2s.frontend.control_flow.merging import ABSENT, Merging, Output
+from s2s.frontend.control_flow.leaves import ABSENT
+from s2s.frontend.control_flow.merging import Merging, Output
 from s2s.frontend.control_flow.relations import (
     Where,
     either,

@@ -11,7 +11,8 @@ import numpy as np
 from s2s.errors import UserError
 from s2s.frontend.control_flow.identity import Copies, containers_in
 from s2s.frontend.control_flow.iteration import Items, Rows
-from s2s.frontend.control_flow.merging import Unlike, is_numeric, leaf_aval, shown
+from s2s.frontend.control_flow.leaves import is_numeric
+from s2s.frontend.control_flow.merging import Unlike, leaf_aval, shown
 from s2s.frontend.control_flow.state import Recording, changing, loop_after
 from s2s.frontend.own_arrays import as_python_number
 from s2s.ir.dims import Dim

@@ -19,6 +19,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from s2s.frontend import leaks
+from s2s.frontend.control_flow.facts import supposing
 from s2s.frontend.control_flow.identity import refuse_if_known_otherwise
 from s2s.frontend.conversion import HOOK
 from s2s.ir.jaxpr import Source
@@ -251,7 +252,7 @@ class Recording:
         _recordings.append(self)
         self.outside = builders_in_force()
         try:
-            with mutation.recorded_changes():
+            with mutation.recorded_changes(), supposing(()):
                 yield
         finally:
             _recordings.remove(self)

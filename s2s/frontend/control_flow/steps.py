@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from s2s.control.user_functions import fits, same_kind
@@ -14,16 +15,17 @@ from s2s.frontend.control_flow.carried import Carried, Step
 from s2s.frontend.control_flow.growing import Counted, Growing, Grows, Latest, Number, Wider
 from s2s.frontend.control_flow.identity import Copies, containers_in
 from s2s.frontend.control_flow.iteration import Counter, Items, Rows, as_number
+from s2s.frontend.control_flow.leaves import ABSENT, is_numeric
 from s2s.frontend.control_flow.merging import (
     Unlike,
     described,
-    is_numeric,
     is_same,
     is_same_tree,
     leaf_aval,
     shown,
 )
 from s2s.frontend.control_flow.outcomes import End, without
+from s2s.frontend.control_flow.perhaps_none import PerhapsNone, name_of_flag
 from s2s.frontend.control_flow.raising import refuse_handled
 from s2s.frontend.control_flow.relations import Where
 from s2s.frontend.control_flow.sharing import base_of, tell
@@ -51,6 +53,10 @@ class Changed(Exception):
     """The types or structure of the carry changed: trace the step again."""
 
 
+class NoneAtFirst(Unlike):
+    """What is None at first is never None after a step: the first step stands before the loop."""
+
+
 class Steps:
     """The steps of a loop in the making: `for` over items, or `while` a test holds."""
 
@@ -62,6 +68,7 @@ class Steps:
         items: Items | None = None,
         test: Callable[[], Any] | None = None,
         begins: bool = False,
+        peels: bool = False,
     ) -> None:
         outer = builder_in_force()
         assert outer is not None
@@ -74,7 +81,11 @@ class Steps:
         self.test = test
         self.begins = begins
         """Whether the test is known to hold at first."""
+        self.peels = peels
+        """Whether the first step may stand before the loop."""
         functions = [body, *([test] if test is not None else [])]
+        self.same_flags: dict[int, int] = {}
+        """For slots that are perhaps None, the first that is in the same steps."""
         self.uncounted: Items | None = None
         """The items, if the last counter is not one of theirs, but counts the steps."""
         self.recording = Recording((*functions, *(items.functions if items is not None else ())))
@@ -144,6 +155,15 @@ class Steps:
                     raise
                 self._begin_to_grow(owner)
 
+    def has_none_at_first(self, step: Step) -> bool:
+        """Whether something is None in the first step only."""
+        return any(
+            isinstance(carried.form, PerhapsNone)
+            and carried.form.is_none is True
+            and carried.numbers_in(step.after.get(key, step.start[key]))[0] is False
+            for key, carried in self.carried.items()
+        )
+
     def _require_unchanged(self, step: Step) -> Step:
         """The step. Raises Unlike if an object that is appended to a list is changed in place by
         other steps: as one that there was before the step, or as what a variable is at its end."""
@@ -178,19 +198,46 @@ class Steps:
             name = self.recording.slots[key].name
             name = f"{name}_index" if carried.views else name
             found: list[Tracer] = []
-            for leaf, a in carried.numbers:
+            names = (name_of_flag(name), name) if isinstance(carried.form, PerhapsNone) else ()
+            for number, (leaf, a) in enumerate(carried.numbers):
                 own = leaf.variable.name if isinstance(leaf, Tracer) else None
                 is_alone = len(carried.leaves) == 1 and not self.aliases.is_array(key)
-                var = Var(a, name if is_alone else own)
+                own = name if is_alone else own
+                var = Var(a, names[number] if number < len(names) else own)
                 inputs.append(var)
                 found.append(like(tracer_of(builder, var), leaf))
-            start[key] = carried.filled(found)
+            start[key] = self._with_flag(key, carried.filled(found), start)
             copies.add(start[key], self.recording.before[key])
         for key in self.fresh:
             start[key] = MISSING
         for key, growing in self.growing.items():
             start[key] = growing
         return inputs, start
+
+    def _with_flag(self, key: int, value: Any, others: dict[int, Any]) -> Any:
+        """A value that is perhaps None as one that is where the first of those is that are so in
+        the same steps."""
+        form = self.carried[key].form if key in self.carried else None
+        if not isinstance(form, PerhapsNone) or form.is_none is not True:
+            return value
+        first = self.same_flags.setdefault(key, next(iter(self.same_flags.values()), key))
+        same = others.get(first)
+        return replace(value, is_none=same.is_none) if isinstance(same, PerhapsNone) else value
+
+    def _tell_flags_apart(self, step: Step) -> bool:
+        """Tell those apart of which one is None at the end of the step and another not: whether
+        there are such."""
+        firsts: dict[tuple[int, Any], int] = {}
+        found: dict[int, int] = {}
+        for key, first in self.same_flags.items():
+            if key not in self.carried:
+                continue
+            flag = self.carried[key].numbers_in(step.after.get(key, step.start[key]))[0]
+            end = flag.variable if isinstance(flag, Tracer) else flag
+            found[key] = firsts.setdefault((first, end), key)
+        is_new = any(self.same_flags[key] != first for key, first in found.items())
+        self.same_flags.update(found)
+        return is_new
 
     def _enter(self, start: dict[int, Any]) -> None:
         for key, value in start.items():
@@ -313,7 +360,7 @@ class Steps:
         for key, carried in list(self.carried.items()):
             if key in self.carried:
                 changed = self._settle_one(key, carried, step) or changed
-        if changed:
+        if changed or self._tell_flags_apart(step):
             raise Changed
         if self.aliases.settle(step):
             raise Changed
@@ -446,6 +493,12 @@ class Steps:
             return True
         name = slot.name
         if structure != carried.structure:
+            before = self.recording.before[key] if carried.form is None else carried.form
+            perhaps = Carried.perhaps_none(before, value)
+            if perhaps is not None:
+                self.carried[key] = perhaps
+                self.aliases.forget(key)
+                return True
             return self._drop(key, step, f"{name} changes its structure from one step to the next")
         changed = False
         for i, (old, a, new) in enumerate(zip(carried.leaves, carried.avals, leaves, strict=True)):
@@ -471,6 +524,8 @@ class Steps:
                 continue
             if not is_numeric(new):
                 raise Unlike(f"{name} changes to {described(new)}")
+            if new is ABSENT:
+                continue
             end = leaf_aval(new)
             wanted = _promoted(old, a, end)
             if not fits(wanted, end):

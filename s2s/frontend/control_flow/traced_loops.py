@@ -22,14 +22,10 @@ from s2s.frontend.control_flow.growing import (
 )
 from s2s.frontend.control_flow.identity import Copies
 from s2s.frontend.control_flow.iteration import Counter, as_number
-from s2s.frontend.control_flow.merging import (
-    ABSENT,
-    Unlike,
-    as_result,
-    is_same_tree,
-    leaf_aval,
-)
+from s2s.frontend.control_flow.leaves import ABSENT
+from s2s.frontend.control_flow.merging import Unlike, as_result, is_same_tree, leaf_aval
 from s2s.frontend.control_flow.outcomes import NO_VALUES, End, Outcome
+from s2s.frontend.control_flow.perhaps_none import PerhapsNone, name_of_flag
 from s2s.frontend.control_flow.state import (
     MISSING,
     Contents,
@@ -39,7 +35,7 @@ from s2s.frontend.control_flow.state import (
     put,
     unusable,
 )
-from s2s.frontend.control_flow.steps import Steps
+from s2s.frontend.control_flow.steps import NoneAtFirst, Steps
 from s2s.ir.dims import UndecidedDimension, count_steps, fresh_dimension, names_of
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, ShapedArray, Var
@@ -88,6 +84,8 @@ class Loop(Steps):
     def _bound(self) -> End:
         step = self.settled()
         jumps = dict(step.outcome.jumps) if step.outcome is not None else {}
+        if self.peels and self.has_none_at_first(step):
+            raise NoneAtFirst("something is None in its first step only")
         is_scan = self.items is not None and not jumps and not isinstance(self._length(), Tracer)
         if self.items is not None and not is_scan and not self._is_by_index():
             self.go_by_index()
@@ -148,6 +146,7 @@ class Loop(Steps):
         given, copies = iter(results), Copies()
         assigned: dict[int, tuple[Slot, Any]] = {}
         arrays: dict[Place, Any] = {}
+        all_made: dict[int, Any] = {}
         for group in (self.carried, fresh):
             for key, carried in group.items():
                 slot = self.recording.slots[key]
@@ -159,6 +158,10 @@ class Loop(Steps):
                 ends = carried.numbers_in(step.after.get(key, step.start.get(key)))
                 found = [like(next(given), end) for end in ends]
                 made = carried.filled(found)
+                made = self._with_flag(key, made, all_made)
+                all_made[key] = made
+                if runs and isinstance(made, PerhapsNone) and ends[0] is False:
+                    made = made.value  # as each step leaves it
                 if not self.aliases.is_array(key):
                     arrays.update(self.aliases.places({key: made}, {key: carried}))
                 if key in left and outcome is not None:
@@ -175,6 +178,9 @@ class Loop(Steps):
                     continue
                 if len(found) == 1 and not carried.views and not self.aliases.is_array(key):
                     named(found[0], slot.name)
+                if len(found) == 2 and isinstance(carried.form, PerhapsNone):
+                    named(found[0], name_of_flag(slot.name))
+                    named(found[1], slot.name)
                 for original in (step.after.get(key), self.recording.before[key]):
                     copies.add(made, original)
                 put(slot, made)
@@ -396,6 +402,7 @@ class Loop(Steps):
             key: carried.filled([own(next(numbers)) for _ in carried.numbers])
             for key, carried in self.carried.items()
         }
+        start = {key: self._with_flag(key, value, start) for key, value in start.items()}
         start.update(dict.fromkeys(self.fresh, MISSING))
         start.update(self.growing)
         for growing in self.growing.values():

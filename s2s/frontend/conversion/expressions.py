@@ -118,6 +118,12 @@ class Expressions(Nodes):
         return placed(ast.Lambda(arguments_of([], value), value), value)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        match node:
+            case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [ast.Constant(None)]):
+                hook = "is_none" if isinstance(op, ast.Is) else "is_given"
+                return self.hook(hook, self.visit(left), at=node)
+            case _:
+                pass
         operands = [node.left, *node.comparators]
         are_known = all(type(op) in COMPARISONS for op in node.ops)
         if len(node.ops) == 1 and are_known:

@@ -34,6 +34,8 @@ HOOKS = (
     "generator",
     "handling",
     "inplace",
+    "is_given",
+    "is_none",
     "item",
     "iterate",
     "jump",

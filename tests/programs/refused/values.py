@@ -261,17 +261,6 @@ def an_object_of_one_class_or_another(x: float) -> float:
     return model(x)
 
 
-def none_until_there_is_a_value(xs):
-    """
-    >>> none_until_there_is_a_value(np.array([0.3, -0.2]))
-    """
-    best = None
-    for x in xs:
-        if x > 0.0 and (best is None or x < best):
-            best = x
-    return -1.0 if best is None else 2.0 * best
-
-
 def assigned_where_the_first_holds(x: float) -> float:
     """
     >>> assigned_where_the_first_holds(0.3)
