@@ -11,7 +11,7 @@ from s2s.frontend.traced import Left, Parameter
 from s2s.ir.jaxpr import Source, Var
 from s2s.primitive import Value
 from s2s.trace import Tracer, aval
-from s2s.tree import flatten
+from s2s.tree import flatten, tree_map
 
 
 def changes_of(
@@ -47,7 +47,7 @@ def _changes(
     keeps: bool,
     line: Source | None,
 ) -> Iterator[tuple[Left, Value]]:
-    types, structure = flatten(parameter.type)
+    types, structure = flatten(tree_map(_none_as_itself, parameter.type))
     now, structure_now = flatten(argument)
     if structure_now != structure:
         if keeps:
@@ -82,6 +82,10 @@ def _changes(
         elif is_written:
             yield Left(parameter.name, leaf, is_rebound=False), value
         leaf += 1
+
+
+def _none_as_itself(type_: Any) -> Any:
+    return None if isinstance(type_, Static) and type_.value is None else type_
 
 
 def _check_rebound(

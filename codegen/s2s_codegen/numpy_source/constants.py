@@ -59,13 +59,21 @@ class Constants:
         return [line for name, array in self.arrays.items() for line in _definition(name, array)]
 
 
-def _definition(name: str, array: np.ndarray[Any, Any]) -> list[str]:
+def array_text(array: np.ndarray[Any, Any]) -> str | None:
+    """The expression of a short array; None for others."""
     default = array.dtype in (np.float64, np.int64, np.bool_, np.complex128)
     dtype = "" if default else f", dtype={dtype_name(array.dtype)}"
     if not array.size:
-        return [f"{name} = np.zeros({tuple_of([str(size) for size in array.shape])}{dtype})"]
+        return f"np.zeros({tuple_of([str(size) for size in array.shape])}{dtype})"
     if array.size <= _SHORT and np.isfinite(array).all():
-        return list(format_statements([Line(f"{name} = np.array({array.tolist()}{dtype})")], 0))
+        return f"np.array({array.tolist()}{dtype})"
+    return None
+
+
+def _definition(name: str, array: np.ndarray[Any, Any]) -> list[str]:
+    short = array_text(array)
+    if short is not None:
+        return list(format_statements([Line(f"{name} = {short}")], 0))
     # As words of a text, many to a line: black would put each number on a line of its own.
     words = [str(item) for item in array.ravel().tolist()]
     if array.dtype.kind == "b":

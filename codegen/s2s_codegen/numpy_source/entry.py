@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from s2s.ir.dims import Size, dimension, linear_in, names_of, same_size
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, flatten
 from s2s_codegen.numpy_source.expression import tuple_of
+from s2s_codegen.numpy_source.literals import is_literal, literal
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.statements import Block, Line, Statement
 
@@ -50,16 +50,9 @@ def _paths(structure: TreeDef, text: str) -> list[str]:
         structure.kind, dict
     )
     for key, child in zip(structure.keys, structure.children, strict=True):
-        step = f".{key}" if by_attribute else f"[{_key(key)}]"
+        step = f".{key}" if by_attribute else f"[{literal(key)}]"
         found += _paths(child, text + step)
     return found
-
-
-def _key(key: object) -> str:
-    text = repr(key)
-    if isinstance(key, str) and '"' not in text:
-        return f'"{text[1:-1]}"'
-    return text
 
 
 def unpacking(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> list[Statement]:
@@ -261,21 +254,14 @@ def checking_static(parameters: Sequence[Parameter]) -> list[Statement]:
     statements: list[Statement] = []
     for parameter in parameters:
         for path, leaf in access_paths(parameter):
-            if isinstance(leaf, Static) and is_writable(leaf.value):
+            if isinstance(leaf, Static) and is_literal(leaf.value):
                 by_identity = leaf.value is None or isinstance(leaf.value, bool)
-                operator = "is not" if by_identity else "!="
+                is_other = f"{path} {'is not' if by_identity else '!='} {literal(leaf.value)}"
+                if leaf.value != leaf.value:
+                    is_other = f"{path} == {path}"  # Nothing is equal to NaN, not even that.
                 message = f"made for {path.replace(chr(34), chr(39))}={leaf.value!r} only"
-                statements.append(
-                    Block(f"if {path} {operator} {leaf.value!r}:", raising("ValueError", message))
-                )
+                statements.append(Block(f"if {is_other}:", raising("ValueError", message)))
     return statements
-
-
-def is_writable(value: object) -> bool:
-    """Whether a fixed value can be written as text and compared."""
-    if isinstance(value, tuple):
-        return all(map(is_writable, cast("tuple[object, ...]", value)))
-    return value is None or type(value) in (bool, int, float, str)
 
 
 def raising(error: str, message: str) -> list[Statement]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import Static
-from s2s.frontend.traced import NO_DEFAULT, Parameter
+from s2s.frontend.traced import Parameter
 from s2s.ir.dims import names_of
 from s2s.ir.jaxpr import ClosedJaxpr, Literal, ShapedArray
 from s2s.tree import TreeDef
@@ -25,6 +25,7 @@ from s2s_codegen.numpy_source import (
     while_loops as _loops,
 )
 from s2s_codegen.numpy_source.calls import joined, write_callees
+from s2s_codegen.numpy_source.defaults import default_text, filling_defaults
 from s2s_codegen.numpy_source.description import Description
 from s2s_codegen.numpy_source.docstring import function_docstring, module_docstring, type_text
 from s2s_codegen.numpy_source.entry import (
@@ -35,12 +36,12 @@ from s2s_codegen.numpy_source.entry import (
     checking_order,
     checking_static,
     expected_arguments,
-    is_writable,
     reading_sizes,
     unpacking,
 )
 from s2s_codegen.numpy_source.format import INDENT, format_statements, signature_lines
 from s2s_codegen.numpy_source.leaving import LeftInArguments, arrays_in_order, changed_arrays
+from s2s_codegen.numpy_source.literals import literal
 from s2s_codegen.numpy_source.name import Names
 from s2s_codegen.numpy_source.schedule import Lines
 from s2s_codegen.numpy_source.scope import Scope
@@ -170,7 +171,10 @@ class _Function:
         sizes += checking_memory(*changed_arrays(description, self.arguments), description.function)
         used_names = {a.name for a in used} | self._mentioned(sizes)
         named = [a for a in self.arguments if a.name in used_names]
-        return [*checks, *unpacking(named, description.parameters), *sizes]
+        rest = [*checks, *unpacking(named, description.parameters), *sizes]
+        read = "\n".join([text, *_texts(rest)])
+        left_out = [p for p in description.parameters if re.search(rf"\b{p.name}\b", read)]
+        return [*filling_defaults(left_out, expected), *rest]
 
     def _sizes(
         self, used: Sequence[Argument], minimum: dict[str, int], expected: str, checked: bool
@@ -241,7 +245,7 @@ def parameter_texts(parameters: Sequence[Parameter], scalar: bool) -> list[str]:
         annotated = annotation is not None and (scalar or traced)
         if annotated:
             text += f": {annotation}"
-        default = _default_text(parameter)
+        default = default_text(parameter)
         if default is not None:
             text += f" = {default}" if annotated else f"={default}"
         texts.append(text)
@@ -251,17 +255,6 @@ def parameter_texts(parameters: Sequence[Parameter], scalar: bool) -> list[str]:
         ):
             texts.append("/")
     return texts
-
-
-def _default_text(parameter: Parameter) -> str | None:
-    if parameter.default is NO_DEFAULT:
-        return None
-    value: Any = parameter.default
-    if isinstance(parameter.type, Static):
-        value = parameter.type.value  # no other is accepted
-    if isinstance(value, np.generic):
-        value = cast("Any", value).item()
-    return repr(value) if is_writable(value) else "None"
 
 
 def _result_annotation(structure: TreeDef, avals: Sequence[ShapedArray]) -> str | None:
@@ -306,12 +299,7 @@ def _build(structure: TreeDef, texts: Any) -> str:
         # A class of the user's is not to be imported; its values are those of a plain tuple.
         return f"({children[0]},)" if len(children) == 1 else f"({', '.join(children)})"
     items = zip(structure.keys, children, strict=True)
-    return "{" + ", ".join(f"{_key(key)}: {child}" for key, child in items) + "}"
-
-
-def _key(key: object) -> str:
-    text = repr(key)
-    return f'"{text[1:-1]}"' if isinstance(key, str) and '"' not in text else text
+    return "{" + ", ".join(f"{literal(key)}: {child}" for key, child in items) + "}"
 
 
 def _return(statements: list[Statement], returned: str) -> list[Statement]:
