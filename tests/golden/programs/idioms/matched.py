@@ -9,7 +9,7 @@ Needs the Python standard library only.
 
 
 
-def matched_value_and_grad(x: float, kind: str = 'cubic') -> tuple[float, float]:
+def matched_value_and_grad(x: float, kind: str = "cubic") -> tuple[float, float]:
     """Value of `matched`, and its gradient with respect to `x`.
 
     Args:
@@ -19,7 +19,7 @@ def matched_value_and_grad(x: float, kind: str = 'cubic') -> tuple[float, float]
     Returns:
         (value, x_bar): floats
     """
-    if kind != 'cubic':
+    if kind != "cubic":
         raise ValueError("made for kind='cubic' only")
 
     # idioms.py:238: return x**3
@@ -32,4 +32,4 @@ def matched_value_and_grad(x: float, kind: str = 'cubic') -> tuple[float, float]
     return value, x_bar
 
 
-# s2s digest: 1e88da7c6259bd92
+# s2s digest: 422625f5fc726104

@@ -97,14 +97,15 @@ def turned_in_each_step_value_and_grad(a, s: float, n: int = 5):
         a_bar_5 = np.where(is_a_5, 0.0, a_bar_4)
         a_bar += np.where(is_a_5, a_bar_4, 0.0)
         # views.py:309: a[0] *= s + 0.1 * k
+        a_bar_6 = np.zeros(a.shape)
+        a_bar_6[0] = 0.1 * a_bar[1]
         chosen_bar = np.where(is_a, 0.0, a_bar[::-1].T)
-        a_bar_5 += np.pad(
-            (0.1 * a_bar[1])[None], ((0, m - 1), (0, 0)), constant_values=0.0
-        ).T[:, ::-1] + np.where(is_a, a_bar[::-1].T, 0.0)
-        chosen_bar_1 = np.where(is_a_3, 0.0, chosen_bar.T[:, ::-1])
-        a_bar_5 += np.where(is_a_3, chosen_bar.T[:, ::-1], 0.0)
-        a_bar_5 += np.where(is_a_4, chosen_bar_1[::-1].T, 0.0)
-        a_bar = np.where(is_a_4, 0.0, chosen_bar_1[::-1].T).T[:, ::-1]
+        chosen_bar_1 = np.where(is_a, a_bar[::-1].T, 0.0)
+        chosen_bar_2 = np.where(is_a_3, 0.0, chosen_bar.T[:, ::-1])
+        chosen_bar = np.where(is_a_3, chosen_bar.T[:, ::-1], 0.0)
+        a_bar_5 += a_bar_6.T[:, ::-1] + chosen_bar_1 + chosen_bar
+        a_bar_5 += np.where(is_a_4, chosen_bar_2[::-1].T, 0.0)
+        a_bar = np.where(is_a_4, 0.0, chosen_bar_2[::-1].T).T[:, ::-1]
         a_bar_6 = np.where(is_a_5, 0.0, a_bar)
         a_bar_5 += np.where(is_a_5, a_bar, 0.0)
         s_bar += a_0_steps[k] @ a_bar_5[:, -1:][:, ::-1][:, 0]
@@ -121,4 +122,4 @@ def turned_in_each_step_value_and_grad(a, s: float, n: int = 5):
     return value, (a_bar_1, s_bar)
 
 
-# s2s digest: 0bb7b4f411cdb434
+# s2s digest: 73e5ec05c1bb694d
