@@ -46,7 +46,7 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
             replaced[eqn.outvars[0]] = bound[dimension]
             continue
         if dimension is not None:
-            bound[dimension] = eqn.outvars[0]
+            bound.setdefault(dimension, eqn.outvars[0])
         if isinstance(eqn.primitive, Copy) and eqn.outvars[0].name is None:
             (operand,) = eqn.invars
             if isinstance(operand, Var):  # what nobody calls by another name is the same value

@@ -196,3 +196,16 @@ def reversed_in_each_step(x, a, s, k):
         x = x[::-1]
         x[...] = y[0] * s + x
     return np.sum(x * x) + np.sum(y) + np.sum(a)
+
+
+def while_in_the_else_of_a_loop_that_changes_rows(x, a, s, k):
+    y = 0.5 * x
+    for row in a:
+        row[x > 0.27] -= x[-1] * 0.5
+    n = 0
+    while n < 2 and np.all(a[1] < 0.83):
+        n += 1
+        m = 0
+        while m < 4:
+            m += 1
+    return np.sum(y * x) + np.sum(np.sin(a) * a) + s * s
