@@ -10,7 +10,8 @@ These are the exceptions:
   may give a zero the other sign.
 - One unit in the last place: `float_power` with the exponent 2, 0.5 or -1, and `power` of two
   numbers where the exponent turns out to be one of these; `mean`, `var` and `std` of 32-bit floats
-  over more than 2**24 elements; `/` of Python ints beyond 2**53.
+  over more than 2**24 elements; `/` of Python ints beyond 2**53; `sum`, `prod` and
+  `mean` with `initial`, which NumPy may begin with, or `where`: NumPy adds up each run by itself.
 - `linalg.norm` without an axis adds in row-major order, NumPy in the order of the memory.
 - Eigenvalues of `linalg.eigh` and singular values of `linalg.svd` whose vectors are not used are
   computed without them, and vice versa in derivatives; NumPy's two ways differ in the last bits.
@@ -23,11 +24,14 @@ from __future__ import annotations
 
 from s2s.numpy import (
     convolution as convolution,
+    covariance as covariance,
     creation as creation,
     differences as differences,
     einsum as einsum,
     elementary as elementary,
+    histograms as histograms,
     inquiry as inquiry,
+    inserting as inserting,
     interpolation as interpolation,
     joining as joining,
     linalg as linalg,
@@ -35,6 +39,7 @@ from s2s.numpy import (
     memory_order as memory_order,
     norms as norms,
     places as places,
+    polynomials as polynomials,
     refused as refused,
     rounding as rounding,
     sorting as sorting,

@@ -1,21 +1,41 @@
-"""Sums of products over sliding windows."""
+"""Sliding windows, and sums of products over them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from s2s.ir.dims import Dim
+from s2s.numpy.arguments import as_axes, as_shape
 from s2s.numpy.arithmetic import add
 from s2s.numpy.creation import counted
-from s2s.numpy.indexing import getitem
+from s2s.numpy.indexing import getitem, take
 from s2s.numpy.joining import pad
 from s2s.numpy.linear import matmul
 from s2s.numpy.promotion import array_operand, shape_of
 from s2s.numpy.registry import counterpart, mistake
-from s2s.numpy.shaping import atleast_1d, flip, with_axes
+from s2s.numpy.shaping import atleast_1d, flip, moveaxis, with_axes
 from s2s.primitive import Value
+
+
+@counterpart(sliding_window_view)
+def windows_of(x: Any, window_shape: Any, axis: Any = None) -> Value:
+    """The windows of the given sizes along axes, as new last axes; a copy, which may be changed
+    without a change of the array, as NumPy does not allow either."""
+    name = "np.lib.stride_tricks.sliding_window_view"
+    value = array_operand(x, name)
+    sizes = as_shape(window_shape, f"a size of {name}")
+    rank = len(shape_of(value))
+    axes = tuple(range(rank)) if axis is None else as_axes(axis, rank, name)
+    if len(sizes) != len(axes):
+        raise mistake(f"{name}: give one size for each axis")
+    for place, width in zip(axes, sizes, strict=True):
+        starts = counted((shape_of(value)[place] - width + 1,), 0)
+        places = add(with_axes(starts, (1,)), counted((width,), 0))
+        value = moveaxis(take(value, places, place), place + 1, -1)
+    return value
 
 
 @counterpart(np.convolve)

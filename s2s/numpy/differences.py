@@ -1,4 +1,4 @@
-"""Differences of neighbours, and what is made of them: gradients, integrals, polynomials."""
+"""Differences of neighbours, and what is made of them: gradients, integrals, phases."""
 
 from __future__ import annotations
 
@@ -9,19 +9,28 @@ import numpy as np
 
 from s2s.ir.dims import require_at_least
 from s2s.ir.dtypes import FLOAT64
-from s2s.numpy.arguments import as_axes, as_axis, as_number
-from s2s.numpy.arithmetic import add, divide, multiply, negative, subtract
+from s2s.numpy.arguments import as_axes, as_axis, as_number, static
+from s2s.numpy.arithmetic import (
+    absolute,
+    add,
+    divide,
+    multiply,
+    negative,
+    remainder,
+    subtract,
+)
 from s2s.numpy.broadcasting import stretched
-from s2s.numpy.creation import zeros_like
 from s2s.numpy.joining import concatenate
-from s2s.numpy.logical import not_equal, where
+from s2s.numpy.logical import equal, greater, less, logical_and, not_equal, where
 from s2s.numpy.promotion import array_operand, aval_of_operand, convert, operand, shape_of
-from s2s.numpy.reductions import sum as total
+from s2s.numpy.reductions import cumsum, sum as total
 from s2s.numpy.registry import NOT_GIVEN, counterpart, mistake
 from s2s.numpy.shaping import ravel, with_axes
 from s2s.numpy.slicing import sliced
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
+from s2s.primitives.identity import stop_gradient
+from s2s.trace import named
 
 
 @counterpart(np.diff)
@@ -90,13 +99,15 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Value:
 
 @counterpart(np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
-    """The slope along axes: central differences inside, one-sided ones of first order at the ends.
+    """The slope along axes: central differences inside, one-sided ones of the first or second order
+    at the ends.
 
     Points are evenly spaced, by the distances given, or have one coordinate each.
     """
     value = array_operand(f, "np.gradient")
-    if as_number(edge_order, "edge_order") != 1:
-        raise mistake("np.gradient with edge_order=2 is not supported")
+    order = as_number(edge_order, "edge_order")
+    if order not in (1, 2):
+        raise mistake("np.gradient: edge_order is 1 or 2")
     if aval_of_operand(value).dtype.kind != "f":
         value = convert(value, FLOAT64)
     axes = as_axes(axis, len(shape_of(value)), "np.gradient")
@@ -105,21 +116,26 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
         spacings = [*spacings] * len(axes)
     if len(spacings) != len(axes):
         raise mistake("np.gradient: give one distance, or one for each axis")
-    slopes = [_slope(value, place, h) for place, h in zip(axes, spacings, strict=True)]
+    slopes = [_slope(value, place, h, order) for place, h in zip(axes, spacings, strict=True)]
     return slopes[0] if len(slopes) == 1 else tuple(slopes)
 
 
-def _slope(value: Value, axis: int, spacing: Any) -> Value:
+def _slope(value: Value, axis: int, spacing: Any, order: int) -> Value:
     size = shape_of(value)[axis]
-    if not require_at_least(size, 2, f"{size} >= 2"):
-        raise mistake("np.gradient needs at least two points along each axis")
+    if not require_at_least(size, order + 1, f"{size} >= {order + 1}"):
+        raise mistake(f"np.gradient needs at least {order + 1} points along each axis")
     distance = _distance(operand(spacing, "np.gradient"))
     first = subtract(sliced(value, axis, 1, 2), sliced(value, axis, 0, 1))
     last = subtract(sliced(value, axis, -1, None), sliced(value, axis, -2, -1))
     if not shape_of(distance):
         inside = subtract(sliced(value, axis, 2, None), sliced(value, axis, None, -2))
         inside = divide(inside, multiply(2.0, distance))
-        parts = [divide(first, distance), inside, divide(last, distance)]
+        ends = divide(first, distance), divide(last, distance)
+        if order == 2:
+            factors = [divide(number, distance) for number in (-1.5, 2.0, -0.5)]
+            front = _three(value, axis, (0, 1, 2), factors)
+            factors = [divide(number, distance) for number in (0.5, -2.0, 1.5)]
+            ends = front, _three(value, axis, (-3, -2, -1), factors)
     else:
         widths = _along(diff(_as_float(distance)), axis, len(shape_of(value)))
         before, after = sliced(widths, axis, None, -1), sliced(widths, axis, 1, None)
@@ -130,13 +146,42 @@ def _slope(value: Value, axis: int, spacing: Any) -> Value:
         left = multiply(a, sliced(value, axis, None, -2))
         middle = multiply(b, sliced(value, axis, 1, -1))
         inside = add(add(left, middle), multiply(c, sliced(value, axis, 2, None)))
-        parts = [
+        ends = (
             divide(first, sliced(widths, axis, 0, 1)),
-            inside,
             divide(last, sliced(widths, axis, -1, None)),
-        ]
+        )
+        if order == 2:
+            ends = _ends_of_second_order(value, axis, widths)
     dtype = aval_of_operand(value).dtype
-    return lax.concatenate([convert(part, dtype) for part in parts], axis)
+    return lax.concatenate([convert(part, dtype) for part in (ends[0], inside, ends[1])], axis)
+
+
+def _three(value: Value, axis: int, places: Sequence[int], factors: Sequence[Value]) -> Value:
+    """The sum of three neighbours, each times a factor."""
+    a, b, c = (
+        multiply(factor, sliced(value, axis, place, place + 1 or None))
+        for factor, place in zip(factors, places, strict=True)
+    )
+    return add(add(a, b), c)
+
+
+def _ends_of_second_order(value: Value, axis: int, widths: Value) -> tuple[Value, Value]:
+    """The slopes at the ends of parabolas through the three points there."""
+    h, k = sliced(widths, axis, 0, 1), sliced(widths, axis, 1, 2)
+    both = add(h, k)
+    front = [
+        divide(negative(add(multiply(2.0, h), k)), multiply(h, both)),
+        divide(both, multiply(h, k)),
+        divide(negative(h), multiply(k, both)),
+    ]
+    h, k = sliced(widths, axis, -2, -1), sliced(widths, axis, -1, None)
+    both = add(h, k)
+    back = [
+        divide(k, multiply(h, both)),
+        divide(negative(add(k, h)), multiply(h, k)),
+        divide(add(multiply(2.0, k), h), multiply(k, both)),
+    ]
+    return _three(value, axis, (0, 1, 2), front), _three(value, axis, (-3, -2, -1), back)
 
 
 def _distance(spacing: Value) -> Value:
@@ -156,15 +201,22 @@ def _along(vector: Value, axis: int, rank: int) -> Value:
     return with_axes(vector, [other for other in range(rank) if other != axis])
 
 
-@counterpart(np.polyval)
-def polyval(p: Any, x: Any) -> Value:
-    """The polynomial with the given coefficients, the highest power's first, at x."""
-    given = cast(Value, p) if isinstance(p, (list, tuple)) else array_operand(p, "np.polyval")
-    point = array_operand(x, "np.polyval")
-    result = zeros_like(point)
-    for coefficient in given:
-        result = add(multiply(result, point), array_operand(coefficient, "np.polyval"))
-    return result
+@counterpart(np.unwrap)
+def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.pi) -> Value:
+    """The values moved by multiples of the period, so that neighbours along an axis differ by half
+    of it at most, or by less than `discont`."""
+    value = _as_float(array_operand(p, "np.unwrap"))
+    place = as_axis(axis, len(shape_of(value)), "np.unwrap")
+    half = static(period, "the period of np.unwrap") / 2
+    least = half if discont is None else discont
+    steps = named(diff(value, axis=place), "steps")
+    within = add(remainder(subtract(steps, -half), period), -half)
+    at_end = logical_and(equal(within, -half), greater(steps, 0.0))
+    within = named(where(at_end, half, within), "within")
+    moved = where(less(absolute(steps), least), 0.0, subtract(within, steps))
+    moved = named(cumsum(stop_gradient(moved), place), "turns")
+    later = add(sliced(value, place, 1, None), moved)
+    return lax.concatenate([sliced(value, place, None, 1), later], place)
 
 
 @counterpart(np.select)

@@ -10,9 +10,16 @@ import numpy as np
 from s2s.ir.dims import product, same_size
 from s2s.ir.dtypes import BOOL, INT64, DType
 from s2s.numpy.arguments import as_axes, as_axis, named_sizes, shape_text
-from s2s.numpy.broadcasting import another
-from s2s.numpy.promotion import array_operand, aval_of_operand, convert, element_type, shape_of
-from s2s.numpy.registry import counterpart, mistake
+from s2s.numpy.broadcasting import another, common_shape, stretched
+from s2s.numpy.promotion import (
+    array_operand,
+    aval_of_operand,
+    convert,
+    element_type,
+    operand,
+    shape_of,
+)
+from s2s.numpy.registry import NOT_GIVEN, counterpart, mistake
 from s2s.numpy.shaping import at_least_vector, ravel, with_axes
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
@@ -57,52 +64,121 @@ def _folded(value: Value, axes: tuple[int, ...], reduction: type[AxesReduction])
     return value
 
 
+def selected(value: Value, where: Any, instead: Any, function: str) -> Value:
+    """An array with `instead` where the argument `where` of a reduction is false."""
+    if where is True:
+        return value
+    which = as_truth(array_operand(where, function))
+    shape = shape_of(value)
+    if common_shape(function, [shape_of(which), shape]) != shape:
+        raise mistake(f"{function}: the argument `where` has more elements than the array")
+    other = convert(operand(instead, function), aval_of_operand(value).dtype)
+    return lax.select_n(stretched(which, shape), other, value)
+
+
+def is_given(argument: Any) -> bool:
+    return argument is not None and argument is not NOT_GIVEN
+
+
 def _total(
-    value: Value, axes: tuple[int, ...], dtype: Any, keepdims: Any, reduction: type[AxesReduction]
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+    function: str,
+    reduction: type[AxesReduction],
 ) -> Value:
+    value = array_operand(a, function)
+    axes = _reduced(axis, value, function)
     kind = as_total(aval_of_operand(value).dtype, dtype)
-    value = convert(value, kind)
+    value = selected(convert(value, kind), where, 0 if reduction is ReduceSum else 1, function)
     # The primitives make 64 bits of all integers.
     result = convert(_folded(value, axes, reduction), kind)
+    if is_given(initial):
+        combined = lax.add if reduction is ReduceSum else lax.mul
+        result = combined(stretched(_start(initial, kind, function), shape_of(result)), result)
     return another(with_kept_axes(result, axes, keepdims), value)
 
 
+def _start(initial: Any, dtype: DType, function: str) -> Value:
+    """The argument `initial` of a reduction."""
+    value = convert(operand(initial, function), dtype)
+    if shape_of(value):
+        raise mistake(f"{function}: the argument `initial` is a single number")
+    return value
+
+
 @counterpart(np.sum)
-def sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
+def sum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Value:
     """The sum over axes."""
     if (sizes := named_sizes(a)) and dtype is None and not keepdims:
         return functools.reduce(lambda m, n: m + n, sizes)
-    value = array_operand(a, "np.sum")
-    axes = _reduced(axis, value, "np.sum")
-    return _total(value, axes, dtype, keepdims, ReduceSum)
+    return _total(a, axis, dtype, keepdims, initial, where, "np.sum", ReduceSum)
 
 
 @counterpart(np.prod)
-def prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Value:
     """The product over axes."""
     if (sizes := named_sizes(a)) and dtype is None and not keepdims:
         return product(sizes)
-    value = array_operand(a, "np.prod")
-    axes = _reduced(axis, value, "np.prod")
-    return _total(value, axes, dtype, keepdims, ReduceProd)
+    return _total(a, axis, dtype, keepdims, initial, where, "np.prod", ReduceProd)
 
 
 @counterpart(np.max, np.amax)
-def max(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
+def max(
+    a: Any, axis: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = True
+) -> Value:
     """The greatest element over axes; NaN if there is one."""
-    value = array_operand(a, "np.max")
-    axes = _reduced(axis, value, "np.max")
-    require_elements(value, axes, "np.max")
-    return another(with_kept_axes(_folded(value, axes, ReduceMax), axes, keepdims), value)
+    return _extremum(a, axis, keepdims, initial, where, "np.max", ReduceMax)
 
 
 @counterpart(np.min, np.amin)
-def min(a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
+def min(
+    a: Any, axis: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = True
+) -> Value:
     """The least element over axes; NaN if there is one."""
-    value = array_operand(a, "np.min")
-    axes = _reduced(axis, value, "np.min")
-    require_elements(value, axes, "np.min")
-    return another(with_kept_axes(_folded(value, axes, ReduceMin), axes, keepdims), value)
+    return _extremum(a, axis, keepdims, initial, where, "np.min", ReduceMin)
+
+
+def _extremum(
+    a: Any,
+    axis: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+    function: str,
+    reduction: type[AxesReduction],
+) -> Value:
+    value = array_operand(a, function)
+    axes = _reduced(axis, value, function)
+    require_elements(value, axes, function)
+    if not is_given(initial):
+        if where is not True:
+            raise mistake(f"{function} with the argument `where` needs `initial`, as in NumPy")
+        return another(with_kept_axes(_folded(value, axes, reduction), axes, keepdims), value)
+    start = _start(initial, aval_of_operand(value).dtype, function)
+    result = _folded(selected(value, where, start, function), axes, reduction)
+    combined = lax.max if reduction is ReduceMax else lax.min
+    result = combined(result, stretched(start, shape_of(result)))
+    return another(with_kept_axes(result, axes, keepdims), value)
 
 
 def as_truth(value: Value) -> Value:
@@ -169,6 +245,56 @@ def _running(a: Any, axis: Any, dtype: Any, function: str, primitive: Any) -> Va
 def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Value:
     """The running sum along an axis, or in row-major order."""
     return _running(a, axis, dtype, "np.cumsum", lax.cumsum)
+
+
+@counterpart(np.cumulative_sum)
+def cumulative_sum(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False
+) -> Value:
+    """The running sum along an axis, with a zero before it if `include_initial`."""
+    return _with_initial(x, axis, dtype, include_initial, "np.cumulative_sum", lax.cumsum, 0)
+
+
+@counterpart(np.cumulative_prod)
+def cumulative_prod(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False
+) -> Value:
+    """The running product along an axis, with a one before it if `include_initial`."""
+    return _with_initial(x, axis, dtype, include_initial, "np.cumulative_prod", lax.cumprod, 1)
+
+
+def _with_initial(
+    x: Any, axis: Any, dtype: Any, include: Any, function: str, primitive: Any, initial: int
+) -> Value:
+    rank = len(shape_of(array_operand(x, function)))
+    if rank != 1 and axis is None:
+        raise mistake(f"{function} of an array of other than one axis needs the argument `axis`")
+    result = _running(x, axis, dtype, function, primitive)
+    if not include:
+        return result
+    place = as_axis(0 if axis is None else axis, rank, function)
+    shape = list(shape_of(result))
+    shape[place] = 1
+    kind = aval_of_operand(result).dtype
+    first = lax.broadcast_in_dim(kind.type(initial), tuple(shape), ())
+    return lax.concatenate([first, result], place)
+
+
+def cummax(a: Any, axis: Any = None, dtype: Any = None) -> Value:
+    """The greatest element so far along an axis; NaN from the first one on."""
+    return _running_extremum(a, axis, dtype, "np.maximum.accumulate", lax.cummax)
+
+
+def cummin(a: Any, axis: Any = None, dtype: Any = None) -> Value:
+    """The least element so far along an axis; NaN from the first one on."""
+    return _running_extremum(a, axis, dtype, "np.minimum.accumulate", lax.cummin)
+
+
+def _running_extremum(a: Any, axis: Any, dtype: Any, function: str, primitive: Any) -> Value:
+    value = array_operand(a, function)
+    if dtype is not None:
+        value = convert(value, element_type(dtype))
+    return primitive(value, as_axis(axis, len(shape_of(value)), function))
 
 
 @counterpart(np.cumprod)

@@ -19,8 +19,10 @@ refuse(
     np.union1d,
     np.setxor1d,
     np.trim_zeros,
-    np.delete,
-    np.histogram,
+)
+refuse(
+    "how many elements the result has depends on values; with a number of bins k that you know, "
+    "write counts = np.zeros(k) and np.add.at(counts, x, weights)",
     np.bincount,
 )
 refuse(

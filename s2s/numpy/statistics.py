@@ -26,6 +26,7 @@ from s2s.numpy.promotion import (
 )
 from s2s.numpy.reductions import (
     all as all_hold,
+    as_truth,
     max as greatest,
     min as least,
     prod,
@@ -60,19 +61,26 @@ def divided_by_count(value: Value, count: Value) -> Value:
 
 
 @counterpart(np.mean)
-def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
-    """The arithmetic mean over axes: the sum divided by the count."""
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False, where: Any = True
+) -> Value:
+    """The arithmetic mean over axes, of the elements at which `where` is true: the sum divided by
+    the count."""
     value = array_operand(a, "np.mean")
     own = aval_of_operand(value).dtype
     kind = _as_mean(own, dtype)
     axes = as_axes(axis, len(shape_of(value)), "np.mean")
     # Half precision is summed in single precision, and a single sum divided in double precision.
     is_half = kind == np.float16 and dtype is None
-    result = total(convert(value, FLOAT32 if is_half else kind), axes)
+    result = total(convert(value, FLOAT32 if is_half else kind), axes, where=where)
     if is_half and not shape_of(with_kept_axes(result, axes, keepdims)):
         result = convert(result, FLOAT64)
-    quotient = convert(divided_by_count(result, count_of(value, axes)), kind)
-    return with_kept_axes(quotient, axes, keepdims)
+    if where is True:
+        quotient = divided_by_count(result, count_of(value, axes))
+    else:
+        chosen = stretched(as_truth(array_operand(where, "np.mean")), shape_of(value))
+        quotient = divide(result, total(chosen, axes))
+    return with_kept_axes(convert(quotient, kind), axes, keepdims)
 
 
 @counterpart(np.var)

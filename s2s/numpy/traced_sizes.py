@@ -98,11 +98,7 @@ def _bound(
     builder: Builder, var: Var, at_least: Sequence[Size] = (), at_most: Sequence[Size] = ()
 ) -> Size:
     """The dimension that an equation of the builder binds to the value of a variable."""
-    eqn = builder.producer(tracer_of(builder, var))
-    # The same read of an array is the same size.
-    atoms = [] if eqn is None else [a.key() if isinstance(a, Literal) else a for a in eqn.invars]
-    is_one = eqn is not None and len(eqn.outvars) == 1 and not eqn.primitive.has_effect
-    same = (eqn.primitive, *atoms) if eqn is not None and is_one else var
+    same = _computation(builder, var)
     size = _known(builder, same)
     if size is None:
         if var in builder.ranges:
@@ -112,6 +108,16 @@ def _bound(
             (value,) = bind(BindDimension(size, True), tracer_of(builder, var))
         builder.sizes[same] = size, value.variable
     return size
+
+
+def _computation(builder: Builder, atom: Atom, depth: int = 4) -> Hashable:
+    """How an atom is computed: what is computed alike, such as `indptr[i + 1]`, is of one size."""
+    if isinstance(atom, Literal):
+        return atom.key()
+    eqn = builder.producer(tracer_of(builder, atom)) if depth else None
+    if eqn is None or len(eqn.outvars) > 1 or eqn.primitive.has_effect:
+        return atom
+    return (eqn.primitive, *[_computation(builder, operand, depth - 1) for operand in eqn.invars])
 
 
 def _known(builder: Builder, key: Any) -> Size | None:

@@ -88,12 +88,12 @@ def test_a_mistake_is_told_in_the_users_words(text, expected):
     ("text", "expected"),
     [
         (
-            "np.sum(m, where=m > 0)",
-            "np.sum with the argument `where` is not supported; leave it out",
+            "np.var(m, where=m > 0)",
+            "np.var with the argument `where` is not supported; leave it out",
         ),
         (
-            "np.sum(m, initial=1.0)",
-            "np.sum with the argument `initial` is not supported; leave it out",
+            "np.max(m, where=m > 0)",
+            "np.max with the argument `where` needs `initial`, as in NumPy",
         ),
         ("m.sum(out=m)", "np.sum: the result has shape (), and `out` (3, 4)"),
         (

@@ -54,12 +54,22 @@ class Placement:
         if operator and self.repeats:
             function = "np.add.at" if operator == "+" else "np.subtract.at"
             place = self.index
-            if ":" in place:
+            outside = _outside_brackets(place)
+            if ":" in outside:
                 place = f"np.s_[{place}]"
-            elif "," in place:
+            elif "," in outside:
                 place = f"({place})"
             return f"{function}({name}, {place}, {value.text})"
         return f"{name}[{self.index}] {operator}= {value.text}"
+
+
+def _outside_brackets(text: str) -> str:
+    """The text without what stands in brackets."""
+    found, depth = "", 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        found += character if depth == 0 else ""
+    return found
 
 
 def placement(eqn: JaxprEqn, scope: Scope) -> Placement:

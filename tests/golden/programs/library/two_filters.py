@@ -26,15 +26,15 @@ def two_filters_vjp(x, w, y_bar):
     if (w.shape, y_bar.shape) != ((3,), (5,)):
         raise ValueError("expected x: f64[n], w: f64[3], y_bar: f64[5]")
 
-    # library.py:20: near = np.arange(5)[:, None] + np.arange(3)
+    # library.py:21: near = np.arange(5)[:, None] + np.arange(3)
     near = np.arange(5)[:, None] + np.arange(3)
-    # library.py:21: padded = np.pad(x, 1)
+    # library.py:22: padded = np.pad(x, 1)
     padded = np.zeros(n + 2)
     padded[1:-1] = x
-    # library.py:22: wide = np.pad(x, 2)
+    # library.py:23: wide = np.pad(x, 2)
     wide = np.zeros(n + 4)
     wide[2:-2] = x
-    # library.py:23: return np.sum(padded[near] * w, axis=1) * np.sum(wide[near] * w[::-1], axis=1)
+    # library.py:24: return np.sum(padded[near] * w, axis=1) * np.sum(wide[near] * w[::-1], axis=1)
     rows = padded[near]
     total = np.sum(rows * w, axis=1)
     rows_1 = wide[near]
@@ -42,7 +42,7 @@ def two_filters_vjp(x, w, y_bar):
     value = total * total_1
 
     # Backward, from the return value to the arguments.
-    # library.py:23: return np.sum(padded[near] * w, axis=1) * np.sum(wide[near] * w[::-1], axis=1)
+    # library.py:24: return np.sum(padded[near] * w, axis=1) * np.sum(wide[near] * w[::-1], axis=1)
     product_bar = total * y_bar
     wide_bar = np.zeros(wide.shape)
     np.add.at(wide_bar, near, product_bar[:, None] * w[::-1])
@@ -50,12 +50,12 @@ def two_filters_vjp(x, w, y_bar):
     w_bar = (product_bar @ rows_1)[::-1] + product_bar_1 @ rows
     padded_bar = np.zeros(padded.shape)
     np.add.at(padded_bar, near, product_bar_1[:, None] * w)
-    # library.py:22: wide = np.pad(x, 2)
+    # library.py:23: wide = np.pad(x, 2)
     x_bar = wide_bar[2:-2]
-    # library.py:21: padded = np.pad(x, 1)
+    # library.py:22: padded = np.pad(x, 1)
     x_bar += padded_bar[1:-1]
 
     return value, (x_bar, w_bar)
 
 
-# s2s digest: 8e09e54310fae0a7
+# s2s digest: 8b220b1fd90693f4

@@ -25,14 +25,14 @@ def weighted_windows_value_and_grad(x, w):
     if w.shape != (3,) or n < 2:
         raise ValueError("expected x: f64[n], w: f64[3], n >= 2")
 
-    # library.py:11: places = np.arange(len(x) - 2)[:, None] + np.arange(3)
+    # library.py:12: places = np.arange(len(x) - 2)[:, None] + np.arange(3)
     places = np.arange(n - 2)[:, None] + np.arange(3)
-    # library.py:12: return np.sum(x[places] * w)
+    # library.py:13: return np.sum(x[places] * w)
     rows = x[places]
     value = np.sum(rows * w)
 
     # Backward, from the return value to the arguments.
-    # library.py:12: return np.sum(x[places] * w)
+    # library.py:13: return np.sum(x[places] * w)
     w_bar = rows.sum(axis=0)
     x_bar = np.zeros(x.shape)
     np.add.at(x_bar, places, w[None, :])
@@ -40,4 +40,4 @@ def weighted_windows_value_and_grad(x, w):
     return value, (x_bar, w_bar)
 
 
-# s2s digest: 759aecb036a3f596
+# s2s digest: b62412657dc2448d
