@@ -53,7 +53,11 @@ def _reduce_in_turn(function: TracedUfunc) -> Callable[..., Value]:
         rows = moveaxis(value, place, 0)
         first, others = getitem(rows, 0), getitem(rows, slice(1, None))
         dtype = aval_of_operand(function(first, first)).dtype
-        total = loop_over[0](lambda y, row: function(y, row[0]), convert(first, dtype), (others,))
+
+        def step(result: Value, row: Any) -> Value:
+            return function(result, row[0])
+
+        total = loop_over[0](step, convert(first, dtype), (others,))
         return with_axes(total, (place,)) if keepdims else total
 
     return reduce
