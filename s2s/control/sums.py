@@ -58,13 +58,14 @@ def accumulates(body: Jaxpr, carried: Var, out: Atom) -> bool:
 
 def _is_above(atom: Atom, carried: Var, producers: Mapping[Var, JaxprEqn]) -> bool:
     """Whether a value is computed from a carried one."""
-    pending = [atom]
+    pending, seen = [atom], set[Var]()
     while pending:
         found = pending.pop()
         if found is carried:
             return True
-        eqn = producers.get(found) if isinstance(found, Var) else None
-        pending.extend(eqn.invars if eqn is not None else ())
+        if isinstance(found, Var) and found not in seen:
+            seen.add(found)
+            pending.extend(producers[found].invars if found in producers else ())
     return False
 
 

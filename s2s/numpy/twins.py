@@ -221,11 +221,13 @@ def _wanted(test: Value) -> list[tuple[Var, bool]]:
     """The truth values that a test wants to be all true, or false."""
     builder = test.builder if isinstance(test, Tracer) else None
     found: list[tuple[Var, bool]] = []
+    seen: set[tuple[Var, bool]] = set()
     pending: list[tuple[Atom, bool]] = [(test.variable, True)] if isinstance(test, Tracer) else []
     while pending:
         atom, sign = pending.pop()
-        if isinstance(atom, Literal):
+        if isinstance(atom, Literal) or (atom, sign) in seen:
             continue
+        seen.add((atom, sign))
         assert builder is not None
         eqn = builder.producer(tracer_of(builder, atom))
         if eqn is not None and isinstance(eqn.primitive, Not):

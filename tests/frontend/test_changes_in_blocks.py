@@ -327,3 +327,17 @@ def number_in_a_global(x):
 @pytest.mark.parametrize("function", [view_of_a_global, number_in_a_global])
 def test_arrays_outside_of_the_function_are_not_changed(function) -> None:
     assert "outside" in refusal(function, f64(6)).message.replace("outlives", "outside")
+
+
+def test_a_row_is_known_after_its_variable_is_another() -> None:
+    """It was lost where nothing else knew it: what changed the array did not change the row."""
+
+    def function(x, a):
+        for row in a:
+            if x[0] > 0.0:
+                x = row
+                row = row * 1.0
+        a[1:] += a[:-1] * 0.5
+        return np.sum(x * x)
+
+    assert "this changes an array that may be" in refusal(function, f64(4), f64(3, 4)).message

@@ -1009,3 +1009,11 @@ def view_of_a_view_of_a_view(x, a, s, k):
     for _ in range(k):
         y = y[None][0]
     return np.sum(x * y) + s
+
+
+def row_kept_where_the_loop_rebinds_it(x, a, s, k):
+    b = a.copy()
+    for row in b:
+        row, x = x, row
+    b[1:] += b[:-1] * 0.5
+    return np.sum(x * x) * s

@@ -142,3 +142,5 @@ class Step:
     start: dict[int, Any] = field(default_factory=dict[int, Any])
     changed: set[int] = field(default_factory=set[int])
     """Which containers from before the step it has changed in place, by identity."""
+    rows: list[Any] = field(default_factory=list[Any])
+    """The rows that it runs over: what may be one of them is known as long as they are there."""

@@ -42,8 +42,12 @@ def suppose(test: Any, holds: bool) -> None:
     if not _frames or not isinstance(test, Tracer):
         return
     pending: list[Fact] = [(test, holds)]
+    seen: set[tuple[Var, bool]] = set()
     while pending:
         value, truth = pending.pop()
+        if (value.variable, truth) in seen:
+            continue
+        seen.add((value.variable, truth))
         _frames[-1].append((value, truth))
         eqn = _producer(value)
         pending += [] if eqn is None else _follows(eqn, value, truth)
@@ -51,8 +55,20 @@ def suppose(test: Any, holds: bool) -> None:
 
 def known(test: Any) -> Any:
     """A truth value: True or False if it is known to be."""
+    return _known(test, {})
+
+
+def _known(test: Any, asked: dict[Var, Any]) -> Any:
+    """`asked` has what was found for others."""
     if not isinstance(test, Tracer):
         return test
+    if test.variable not in asked:
+        asked[test.variable] = _found(test, asked)
+    found = asked[test.variable]
+    return found if isinstance(found, bool) else test
+
+
+def _found(test: Tracer, asked: dict[Var, Any]) -> Any:
     for frame in reversed(_frames):
         for value, holds in frame:
             if value.variable is test.variable:
@@ -60,7 +76,7 @@ def known(test: Any) -> Any:
     eqn = _producer(test)
     if eqn is None or not isinstance(eqn.primitive, (And, ConvertElementType, Not, Or)):
         return test
-    found = [known(operand) for operand in _operands(eqn, test)]
+    found = [_known(operand, asked) for operand in _operands(eqn, test)]
     match eqn.primitive:
         case ConvertElementType():
             return found[0] if isinstance(found[0], bool) else test

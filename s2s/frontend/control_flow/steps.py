@@ -306,7 +306,7 @@ class Steps:
         for var in counters:
             if var.name is not None and var.name.startswith("_"):
                 var.name = "i"
-        return Step(builder, outcome, after, counters, numbers, xs, start, changed)
+        return Step(builder, outcome, after, counters, numbers, xs, start, changed, rows)
 
     def go_by_index(self) -> None:
         """Take rows by an index, not one after the other."""
