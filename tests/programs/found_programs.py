@@ -209,3 +209,26 @@ def while_in_the_else_of_a_loop_that_changes_rows(x, a, s, k):
         while m < 4:
             m += 1
     return np.sum(y * x) + np.sum(np.sin(a) * a) + s * s
+
+
+def other_name_for_what_a_branch_changes(x, a, s, k):
+    y = 0.5 * x
+    if s > -9.0:
+        x[0] = 0.5 * s
+        y = x
+    else:
+        return s
+    y *= 2.0
+    return np.sum(x * x) + np.sum(y) + np.sum(a)
+
+
+def other_name_for_a_list_of_a_branch(x, a, s, k):
+    if s > -9.0:
+        xs = [x]
+        ys = xs
+        x[0] = 0.5
+    else:
+        return s
+    xs.append(x * 3.0)
+    ys[0][1] = 0.7 * s
+    return np.sum(x * x) + len(ys) + np.sum(ys[-1]) + np.sum(a)

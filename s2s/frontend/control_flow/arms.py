@@ -73,6 +73,8 @@ class Arm:
     raises: bool = False
     """Whether it ends by an exception of the user's."""
     after: dict[int, Any] = field(default_factory=dict[int, Any])
+    values: dict[int, Any] = field(default_factory=dict[int, Any])
+    """The arrays and containers themselves that are then in each slot, to go on with."""
 
     @classmethod
     def traced(cls, block: Block, *functions: Callable[..., Any], test: Fact | None = None) -> Arm:
@@ -91,7 +93,7 @@ class Arm:
         with self.recording.active(), appending_to(self.builder), supposing(self.facts):
             try:
                 self.outcome = block()
-                self.after = self.recording.read()
+                self.after, self.values = self.recording.read(), self.recording.values()
             except Exception as error:
                 if not is_kept(error):
                     raise
@@ -103,10 +105,10 @@ class Arm:
         """Run what comes after the branch in it, which is told how it ended, unless it jumps."""
         if is_jump(self.outcome) or self.raises:
             return
-        outcome, after = self.outcome, self.after
+        outcome, values = self.outcome, self.values
 
         def resumed() -> End:
-            self.recording.write(after)
+            self.recording.write(values)
             return rest(outcome)
 
         self.run(resumed)

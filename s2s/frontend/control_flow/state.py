@@ -257,6 +257,10 @@ class Recording:
         finally:
             _recordings.remove(self)
 
+    def values(self) -> dict[int, Any]:
+        """What is in each slot now: the arrays and containers themselves."""
+        return {key: slot.read() for key, slot in self.slots.items()}
+
     def read(self) -> dict[int, Any]:
         """What is in each slot now; it stays what it is when arrays are changed or restored."""
         owners = {id(s.owner) for s in self.slots.values() if isinstance(s, Contents)}
