@@ -232,3 +232,18 @@ def other_name_for_a_list_of_a_branch(x, a, s, k):
     xs.append(x * 3.0)
     ys[0][1] = 0.7 * s
     return np.sum(x * x) + len(ys) + np.sum(ys[-1]) + np.sum(a)
+
+
+def returns_from_a_loop_that_takes_another_name(x, a, s, k):
+    y = 0.5 * x
+    b = a.copy()
+    n = 0
+    while n < 4:
+        n += 1
+        if x[2] > 0.17:
+            return np.sum(x * x + x) + np.sum(np.sin(a) * b) + s * s
+        if x[1] > 0.17:
+            b = a
+        if np.sum(y) > 0.37:
+            return np.sum(y * x + x) + np.sum(np.sin(b) * a) + s * s
+    return np.sum(x * a) + s

@@ -220,6 +220,8 @@ class Scope:
         holder = self.names.holder(base)
         if base == hint or holder is None or holder in self.undefined or self.is_smaller(holder):
             return None
+        if holder in self.lists:
+            return None
         return base if same_shape(holder.aval.shape, var.aval.shape) else None
 
     def is_smaller(self, var: Var) -> bool:
