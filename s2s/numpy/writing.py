@@ -189,7 +189,8 @@ def _at(ufunc: TracedUfunc, sign: Callable[[Any], Value] | None, sums: bool) -> 
 def _require_as_many_axes(ufunc: TracedUfunc, array: TracedArray, part: Value, b: Any) -> None:
     """Refuse what NumPy gets wrong: see `placing` in the code generator."""
     sizes = shape_of(b) if isinstance(b, Tracer) else np.shape(b)
-    if len(sizes) == 1 and sizes != (1,) and array.ndim == 1 and len(shape_of(part)) > 1:
+    # The size is asked for last: of what a mask selects, it is not known.
+    if array.ndim == 1 and len(shape_of(part)) > 1 and len(sizes) == 1 and sizes != (1,):
         raise mistake(
             f"{ufunc.__name__}.at: for an index of several axes into a vector, NumPy reads past "
             "the end of a vector of values, and the result is arbitrary. Give the values as many "

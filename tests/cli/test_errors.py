@@ -40,7 +40,7 @@ def total_of(w, x): return np.sum(w + x)
 def on_random(x: float): return x * np.random.normal()
 def on_unique(x: Vector): return np.sum(np.unique(x))
 def on_masks(x: Vector): return np.sum(x[x > 0.0] * x[x > 1.0])
-def on_unknown(x: Vector): return np.sum(np.unwrap(x))
+def on_unknown(x: Vector): return np.sum(np.i0(x))
 def on_global(x: float):
     global total
     total = total + x
@@ -136,7 +136,7 @@ def test_options(capsys, words, expected):
         ("on_random", "np.random.normal", ["np.random.normal", "pass them in as an argument"]),
         ("on_unique", "np.unique", ["np.unique", "np.where"]),
         ("on_masks", "x[x > 1.0]", ["shapes (?,) and (?,)", "give the mask a name"]),
-        ("on_unknown", "np.unwrap", ["np.unwrap", "not supported"]),
+        ("on_unknown", "np.i0", ["np.i0", "not supported"]),
         ("on_global", "total = total + x", ["`total`", "Return the value instead"]),
         ("on_attribute", "config.scale = x", ["`scale`", "Return the value instead"]),
         ("raises", '{}["missing"]', ["raises KeyError: 'missing'"]),
