@@ -15,14 +15,14 @@ from s2s.api.static_keys import static_key
 from s2s.api.transformed import function_name, signature
 from s2s.collector import collector_paused
 from s2s.errors import UserError
-from s2s.frontend.argument_types.types import ArgumentType, Static, as_numpys
+from s2s.frontend.argument_types.types import ArgumentType, Static, as_numpys, place_of
 from s2s.in_force import builder_in_force
-from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, refused
+from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, refused, refused_class
 from s2s.ir.jaxpr import ShapedArray, aval_of
 from s2s.tree import flatten, leaf_paths, unflatten
 from s2s_codegen.stablehlo.cache import cache_folder
 from s2s_codegen.stablehlo.entry import OTHER, entry
-from s2s_codegen.stablehlo.executable import DeviceArray, is_masked
+from s2s_codegen.stablehlo.executable import DeviceArray
 from s2s_codegen.stablehlo.remembered import Remembered, recall, remember
 
 if TYPE_CHECKING:
@@ -246,16 +246,14 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
     types: list[Any] = []
     for given, path in zip(parts, leaf_paths(structure), strict=True):
         part: Any = given if isinstance(given, DeviceArray) else as_numpys(given)
-        if is_masked(part):
-            raise UserError(
-                f"{_place(name, path)} is a masked array, whose mask would be lost. Pass its data, "
-                "or fill in what is masked first."
-            )
         if _is_array(part):
+            why = refused_class(part)
+            if why is not None:
+                raise UserError(f"{place_of(name, path)}: {why}.")
             if not part.dtype.isnative:
                 part = part.astype(part.dtype.newbyteorder("="))
             if part.dtype not in SHORT_NAMES:
-                raise UserError(f"{_place(name, path)}: {refused(part.dtype)}.")
+                raise UserError(f"{place_of(name, path)}: {refused(part.dtype)}.")
             types.append(ShapedArray(part.shape, part.dtype))
             values.append(part)
         elif isinstance(part, DeviceArray):
@@ -264,7 +262,7 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
         elif type(part) in PYTHON_SCALARS:
             if type(part) is int and not -(2**63) <= part < 2**63:
                 raise UserError(
-                    f"{_place(name, path)} is {part}, which does not fit in 64 bits. Make it a "
+                    f"{place_of(name, path)} is {part}, which does not fit in 64 bits. Make it a "
                     "float, or static."
                 )
             types.append(aval_of(part))
@@ -276,10 +274,6 @@ def _type_of(name: str, argument: Any, values: list[Any]) -> ArgumentType:
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
-
-
-def _place(name: str, path: Sequence[Hashable]) -> str:
-    return f"`{name}{''.join(f'[{key!r}]' for key in path)}`"
 
 
 def _key(argument: ArgumentType) -> Hashable:
@@ -329,7 +323,11 @@ def jit(
     Returns:
         A function of NumPy arrays and numbers that returns NumPy arrays, which cannot be written
         to, and numbers. What it computes may differ from NumPy's in the last bits. What the
-        function reads besides its arguments, such as globals, is read when it is compiled. XLA's
+        function reads besides its arguments, such as globals, is read when it is compiled.
+        Compiled code raises no exceptions: an item that does not exist is NaN, or the least
+        integer, and writing one changes nothing; an integer divided by zero is 0, a float infinity
+        or NaN; Python's integers have 64 bits and wrap around; a float that is made an integer and
+        does not fit becomes the nearest one that there is, and NaN becomes 0. XLA's
         arrays lie in row-major order, whatever the order of those that they are copied from: what
         the function reshapes and then changes, it changes as NumPy changes an array in that order.
     """

@@ -65,7 +65,7 @@ def _key(value: Any, around: tuple[int, ...]) -> Hashable:
             return kind, _key(attributes, around)
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):  # of a memoryview
         raise UserError(
             f"a value of type {kind.__name__} cannot be a static argument: it may change without "
             "notice, and cannot be hashed. Pass the numbers and arrays that are needed of it."

@@ -13,7 +13,7 @@ import numpy as np
 from s2s.api.static_keys import static_key
 from s2s.api.transformed import Arguments, Transformed
 from s2s.errors import UserError
-from s2s.frontend.argument_types.types import ArgumentType, Static, as_numpys
+from s2s.frontend.argument_types.types import ArgumentType, Static, as_numpys, place_of
 from s2s.frontend.call import trace_call
 from s2s.frontend.options import choices, choosing
 from s2s.frontend.traced import Traced
@@ -23,7 +23,7 @@ from s2s.passes.effects import without_effects
 from s2s.passes.pipeline import optimise
 from s2s.primitive import Value
 from s2s.trace import Tracer, aval, builder_in_force, inline
-from s2s.tree import TreeDef, flatten, unflatten
+from s2s.tree import TreeDef, flatten, leaf_paths, unflatten
 
 
 def trace(fun: Callable[..., Any], arguments: Arguments) -> Traced:
@@ -111,7 +111,14 @@ def argument_types_of(
     types: dict[str, ArgumentType] = {}
     for name, value in bound.arguments.items():
         parts, structure = flatten(value)
-        types[name] = unflatten(structure, [leaf_type(part) for part in parts])
+        found: list[Any] = []
+        try:
+            for part in parts:
+                found.append(leaf_type(part))
+        except TypeError as error:
+            place = place_of(name, leaf_paths(structure)[len(found)])
+            raise UserError(f"{place}: {error}.") from None
+        types[name] = unflatten(structure, found)
     return types, leaves
 
 

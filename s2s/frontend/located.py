@@ -18,7 +18,14 @@ from s2s.ir.dims import UndecidedDimension
 from s2s.ir.jaxpr import Source
 from s2s.trace import Tracer
 
-_SAYS_IT_ITSELF = (TypeError, ValueError, IndexError, NotImplementedError, UndecidedDimension)
+_SAYS_IT_ITSELF = (
+    TypeError,
+    ValueError,
+    IndexError,
+    NotImplementedError,
+    OverflowError,
+    UndecidedDimension,
+)
 """What s2s raises about the user's code, with a message in the user's words."""
 
 _ON_BEHALF = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -43,6 +44,38 @@ def refused(dtype: DType) -> str:
     return (
         f"arrays of {dtype} cannot be traced: the element types are NumPy's booleans, integers, "
         "float16, float32 and float64. Convert it first, as by .astype(np.float32)"
+    )
+
+
+_ARITHMETIC = (
+    "__array_ufunc__",
+    "__array_function__",
+    "__add__",
+    "__mul__",
+    "__matmul__",
+    "__pow__",
+)
+
+
+def refused_class(value: Any) -> str | None:
+    """Why an array is refused for its class, if it is: for an arithmetic that is not an array's.
+
+    `*` of two values of np.matrix is a product of matrices, and masked arrays leave elements out.
+    """
+    kind = cast("type[Any]", type(value))
+    if not _has_own_arithmetic(kind):
+        return None
+    return (
+        f"a {kind.__name__} computes in a way of its own, which would be lost. Pass a plain array, "
+        "as np.asarray(x) gives it, or x.filled(0.0) of a masked one"
+    )
+
+
+@functools.cache
+def _has_own_arithmetic(kind: type) -> bool:
+    array: Any = np.ndarray
+    return issubclass(kind, array) and any(
+        getattr(kind, name) is not getattr(array, name) for name in _ARITHMETIC
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal as OneOf, NamedTuple, TypeAlias, 
 import numpy as np
 
 from s2s.ir.dims import Shape, Size, product, same_shape
-from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, DType, refused
+from s2s.ir.dtypes import PYTHON_SCALARS, SHORT_NAMES, DType, refused, refused_class
 
 if TYPE_CHECKING:
     from s2s.primitive import Primitive
@@ -220,7 +220,8 @@ def aval_of(value: Any) -> ShapedArray:
         return ShapedArray((), python_scalar, weak_type=True)
     if isinstance(value, (np.ndarray, np.generic)):
         array = cast("np.ndarray[Any, DType]", value)
-        if array.dtype not in SHORT_NAMES:
-            raise TypeError(refused(array.dtype))
+        why = refused_class(array) or (None if array.dtype in SHORT_NAMES else refused(array.dtype))
+        if why is not None:
+            raise TypeError(why)
         return ShapedArray(array.shape, array.dtype)
     raise TypeError(f"a value of type {kind.__name__} is not a number or an array")

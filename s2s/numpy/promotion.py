@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from s2s.ir.dims import Dim, Shape
-from s2s.ir.dtypes import BOOL, COMPLEX, PYTHON_SCALARS, SHORT_NAMES, DType, promote
+from s2s.ir.dtypes import BOOL, COMPLEX, PYTHON_SCALARS, SHORT_NAMES, DType, promote, refused_class
 from s2s.ir.jaxpr import Literal, ShapedArray, aval_of
 from s2s.numpy.registry import COUNTERPARTS, mistake
 from s2s.primitive import Value
@@ -51,6 +51,9 @@ def operand(value: Any, function: str = "this function") -> Value:
         return value
     if isinstance(value, (np.ndarray, np.generic)):
         array = cast("np.generic", value)
+        why = refused_class(array)
+        if why is not None:
+            raise mistake(f"{function}: {why}")
         refuse_complex(array.dtype)
         if array.dtype not in SHORT_NAMES:
             raise mistake(f"{function} of an array of dtype {array.dtype} is not supported")

@@ -171,9 +171,52 @@ def test_methods() -> None:
     assert s2s.grad(scale.apply)(3.0) == 4.0
 
 
-def test_masked_arrays_are_refused() -> None:
-    with pytest.raises(UserError, match="`x` is a masked array"):
-        s2s.jit(lambda x: x + 1)(np.ma.masked_array(X, X > 0))
+@pytest.mark.parametrize("constant", [2**80, -(2**63) - 1])
+def test_constants_that_do_not_fit(constant: int) -> None:
+    for fun in (lambda n: constant, lambda n: n + constant):
+        with pytest.raises(UserError, match=f"the integer {constant} does not fit in 64 bits"):
+            s2s.jit(fun)(1)
+    assert s2s.jit(lambda x: x * constant)(1.5) == 1.5 * constant
+    with pytest.raises(UserError, match="int too large to convert to float"):
+        s2s.jit(lambda x: x * constant**20)(1.5)
+
+
+class Metres(np.ndarray):
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return NotImplemented
+
+
+SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
+OWN_ARITHMETIC = [
+    SQUARE.view(np.matrix),
+    np.ma.masked_array(SQUARE, SQUARE > 2.0),
+    SQUARE.view(Metres),
+]
+
+
+@pytest.mark.parametrize("array", OWN_ARITHMETIC, ids=lambda array: type(array).__name__)
+def test_arrays_with_an_arithmetic_of_their_own_are_refused(array: Any) -> None:
+    """`x * x` of a np.matrix is a product of matrices, whose derivative is not 2 * x."""
+
+    def squares(x: Any) -> Any:
+        return np.sum(x * x)
+
+    refused = rf"`p\['x'\]`: a {type(array).__name__} computes in a way of its own"
+    for transformed in (s2s.jit, s2s.grad, s2s.vmap):
+        with pytest.raises(UserError, match=refused):
+            transformed(lambda p: squares(p["x"]))({"x": array})
+    with pytest.raises(UserError, match=f"must be .* not {type(array).__name__}"):
+        s2s.stablehlo(squares, SQUARE).compile()(array)
+    for fun in (lambda x: x * array, lambda x: np.dot(array, x)):
+        with pytest.raises(UserError, match="computes in a way of its own"):
+            s2s.grad(lambda x, fun=fun: np.sum(fun(x)))(SQUARE)
+
+
+def test_arrays_with_the_arithmetic_of_arrays(tmp_path: Path) -> None:
+    mapped = np.memmap(tmp_path / "x", np.float64, "w+", shape=(3,))
+    mapped[:] = 3.0
+    np.testing.assert_array_equal(s2s.jit(lambda x: 2.0 * x)(mapped), [6.0] * 3)
+    np.testing.assert_array_equal(s2s.grad(lambda x: np.sum(x * x * mapped))(mapped), [18.0] * 3)
 
 
 def test_half_precision_stays_what_it_is() -> None:
@@ -209,6 +252,31 @@ def test_arrays_on_the_device_are_arrays_to_numpy_and_to_transformations() -> No
     np.testing.assert_array_equal([row for row in x], 2.0 * X)
     assert x[1, 2] == 2.0 * X[1, 2] and np.all(x == 2.0 * X)
     np.testing.assert_array_equal(s2s.grad(lambda x: np.sum(x * x))(x), 4.0 * X)
+    assert x.sum() == (2.0 * X).sum() and x.ndim == 2
+    np.testing.assert_array_equal(x.T, 2.0 * X.T)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(x)), 2.0 * X)
+    np.testing.assert_array_equal(copy.deepcopy(x), 2.0 * X)
+
+
+def test_values_on_the_device_are_numbers_to_python() -> None:
+    double = s2s.jit(lambda x: 2 * x, device=True)
+    assert not double(0.0) and double(0.5)
+    assert f"{double(1.5):.2f}" == "3.00"
+    assert int(double(3)) == 6 and list(range(double(2))) == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(double(X))
+    assert not double(np.zeros(1))
+
+
+def test_arrays_on_the_device_cannot_be_changed() -> None:
+    double = s2s.jit(lambda x: 2 * x, device=True)
+    x, out = double(X), np.zeros(X.shape)
+    with pytest.raises(TypeError, match="write a = a \\+ b"):
+        x += 1.0
+    with pytest.raises(TypeError, match="cannot be changed"):
+        np.add(X, X, out=x)
+    np.add(X, x, out=out, where=s2s.jit(lambda x: x > 0.0, device=True)(X))
+    np.testing.assert_array_equal(out, np.where(X > 0.0, 3.0 * X, 0.0))
 
 
 def test_arrays_of_other_libraries() -> None:

@@ -123,3 +123,5 @@ def test_what_is_equal_has_the_same_key() -> None:
 def test_what_cannot_be_told_is_refused() -> None:
     with pytest.raises(UserError, match="a value of type bytearray cannot be a static argument"):
         static_key(bytearray(b"1"))
+    with pytest.raises(UserError, match="a value of type memoryview cannot be a static argument"):
+        static_key(memoryview(bytearray(b"1")))

@@ -11,11 +11,11 @@ import numpy as np
 from s2s.errors import UserError
 from s2s.frontend.argument_types.types import render_array
 from s2s.ir.dims import Size, linear_in, names_of, substitute
-from s2s.ir.dtypes import PYTHON_SCALARS
+from s2s.ir.dtypes import PYTHON_SCALARS, refused_class
 from s2s.ir.jaxpr import ShapedArray
 from s2s.tree import TreeDef, flatten, unflatten
 from s2s_codegen.stablehlo.cache import compiled
-from s2s_codegen.stablehlo.executable import DeviceArray, Executable, is_masked
+from s2s_codegen.stablehlo.executable import DeviceArray, Executable
 from s2s_codegen.stablehlo.mesh import input_names
 from s2s_codegen.stablehlo.refinement import specialised
 from s2s_codegen.stablehlo.runtime import ArrayType, runtime
@@ -244,8 +244,7 @@ class _Axis:
 
 
 def _is_plain_array(value: Any) -> bool:
-    is_array = isinstance(value, (np.ndarray, np.generic))
-    return is_array and not is_masked(value)
+    return isinstance(value, (np.ndarray, np.generic)) and refused_class(value) is None
 
 
 def _has_keys(value: Any, keys: Sequence[Any]) -> bool:

@@ -139,7 +139,14 @@ class Emitter:
 
     def constant(self, value: Any, aval: ShapedArray) -> Operand:
         """A constant of a type without named dimensions."""
-        array = np.asarray(value, aval.dtype)
+        try:
+            array = np.asarray(value, aval.dtype)
+        except OverflowError:
+            raise UserError(
+                f"the integer {value} does not fit in 64 bits, as StableHLO's integers do. Make it "
+                "a float, or write a NumPy module.",
+                self.source,
+            ) from None
         key = (array.tobytes(), aval.dtype, array.shape, aval.shape)
         for known in self._constants:
             if key in known:

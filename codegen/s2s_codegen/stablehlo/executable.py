@@ -8,7 +8,6 @@ Ctrl-C ends the wait for it.
 from __future__ import annotations
 
 import queue
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -35,16 +34,11 @@ LONG = 0.005
 """Seconds after which a program counts as one that a person may want to interrupt."""
 
 
-def is_masked(value: Any) -> bool:
-    """Whether a value is a masked array. Without numpy.ma, which takes its time, there are none."""
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(value, masked.MaskedArray)
-
-
 class DeviceArray(NDArrayOperatorsMixin):
     """A result that stays on the device.
 
-    NumPy's functions and operators take it as the array that it is, at the cost of its transfer.
+    NumPy's functions and operators take it as the array that it is, at the cost of its transfer,
+    and so it has the methods of one. It cannot be changed.
     """
 
     __slots__ = ("_buffer", "_read", "placement", "type")
@@ -77,14 +71,36 @@ class DeviceArray(NDArrayOperatorsMixin):
         return np.array(self._read(self._buffer), dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        arrays = [np.asarray(x) if isinstance(x, DeviceArray) else x for x in inputs]
-        return getattr(ufunc, method)(*arrays, **kwargs)
+        if any(isinstance(x, DeviceArray) for x in kwargs.get("out", ())):
+            raise TypeError("an array on a device cannot be changed: write a = a + b, not a += b")
+        options = {name: _as_numpys(x) for name, x in kwargs.items()}
+        return getattr(ufunc, method)(*map(_as_numpys, inputs), **options)
 
     def __getitem__(self, index: Any) -> Any:
         return np.asarray(self)[index]
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # protocols that NumPy asks for
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
     def __float__(self) -> float:
         return float(self._read(self._buffer))
+
+    def __int__(self) -> int:
+        return int(self._read(self._buffer))
+
+    def __index__(self) -> int:
+        return self._read(self._buffer).__index__()
+
+    def __bool__(self) -> bool:
+        return bool(self._read(self._buffer))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._read(self._buffer)[()], spec)
+
+    def __reduce__(self) -> Any:
+        return np.array, (np.asarray(self),)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -93,6 +109,10 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         return f"DeviceArray({np.asarray(self)!r})"
+
+
+def _as_numpys(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, DeviceArray) else value
 
 
 Stage = tuple[list[Any], list[Any]]

@@ -7,6 +7,7 @@ one `Static`, whatever its structure.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -56,6 +57,11 @@ def as_numpys(value: Any) -> Any:
     kind = cast("Any", type(value))
     is_numpys = issubclass(kind, (np.ndarray, np.generic))
     return np.asarray(value) if hasattr(kind, "__array__") and not is_numpys else value
+
+
+def place_of(name: str, path: Sequence[Hashable]) -> str:
+    """What a user calls a part of an argument: `params['w']`, between backticks."""
+    return f"`{name}{''.join(f'[{key!r}]' for key in path)}`"
 
 
 def type_of_example(value: Any) -> ArgumentType:
