@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import zipfile
+import zlib
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,7 +103,7 @@ def run_artifact(options: Options) -> int:
     from s2s_codegen.stablehlo.named_arrays import arguments_from, named_results
 
     artifact = load(options.target)
-    arrays = _read(options.inputs) if options.inputs is not None else {}
+    arrays = read_inputs(options.inputs) if options.inputs is not None else {}
     positional, named = arguments_from(artifact.signature, arrays)
     if options.coordinator is not None:
         if artifact.signature.sharding is None:
@@ -164,11 +166,28 @@ def _without_gloo_s_output(applies: bool) -> Generator[None]:
         os.close(output)
 
 
-def _read(path: str) -> dict[str, Any]:
+def read_inputs(path: str) -> dict[str, Any]:
+    """The arrays of an .npz file. Raises UserError for any other file, and for a damaged one."""
+    problem = f"--inputs {path} cannot be read as an .npz file"
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if isinstance(file, np.ndarray):
-                raise UserError(f"{path} holds one array without a name; use np.savez.")
+        found: Any = np.load(path, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            raise UserError(f"--inputs {path} holds one array without a name; use np.savez.")
+        with found as file:
             return dict(file)
-    except (OSError, ValueError) as error:
-        raise UserError(f"--inputs {path} cannot be read as an .npz file ({error}).") from error
+    except OSError as error:
+        raise UserError(f"{problem} ({error.strerror or error}).") from error
+    except _DAMAGED as error:
+        raise UserError(f"{problem} ({error}).") from error
+
+
+_DAMAGED = (
+    ValueError,
+    EOFError,
+    KeyError,
+    RuntimeError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy raises for a file that is damaged, or is no .npz file."""

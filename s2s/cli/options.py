@@ -106,6 +106,8 @@ def parse(arguments: Sequence[str]) -> Options:
         parser.error("--shard divides arguments over a mesh of devices; give one with --mesh")
     if options.mesh is not None and options.stablehlo is None:
         parser.error("--mesh is of an artifact; give it by --stablehlo")
+    if options.coordinator is None and (options.rank, options.world) != (0, 1):
+        parser.error("--rank and --world are of several processes; give --coordinator HOST:PORT")
     if options.example is not None and options.record is not None:
         parser.error("give --example or --record, not both")
     return options

@@ -1,6 +1,8 @@
 """Artifacts on the command line: written, shown, run, compared and refused."""
 
+import contextlib
 import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,8 @@ import numpy as np
 import pytest
 
 from s2s.cli import main
+from s2s.cli.artifacts import read_inputs
+from s2s.errors import UserError
 
 MODEL = """\
 import numpy as np
@@ -23,12 +27,12 @@ TYPES = ["--args", "weights: {w: f64[d], b: float}, x: f64[n, d], y: f64[n]"]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.py").write_text(MODEL)
-    random = np.random.default_rng(0)
+    numbers = np.random.default_rng(0)
     arrays: dict[str, Any] = {
-        "weights.w": random.normal(size=4),
+        "weights.w": numbers.normal(size=4),
         "weights.b": np.array(0.5),
-        "x": random.normal(size=(5, 4)),
-        "y": random.normal(size=5),
+        "x": numbers.normal(size=(5, 4)),
+        "y": numbers.normal(size=5),
     }
     np.savez(tmp_path / "inputs.npz", **arrays)
     return tmp_path
@@ -101,3 +105,36 @@ def test_inputs_are_checked(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "the inputs have an array z, which is no argument" in capsys.readouterr().err
     assert main(["run", "f.mlir", "--inputs", "model.py"]) == 1
     assert "--inputs model.py cannot be read as an .npz file" in capsys.readouterr().err
+    np.save("one.npy", np.ones(3))
+    assert main(["run", "f.mlir", "--inputs", "one.npy"]) == 1
+    assert "--inputs one.npy holds one array without a name" in capsys.readouterr().err
+    assert main(["run", "f.mlir", "--inputs", "none.npz"]) == 1
+    assert "cannot be read as an .npz file (No such file or directory)" in capsys.readouterr().err
+    np.savez("long.npz", **{**np.load("inputs.npz"), "weights.b": np.ones(3)})
+    assert main(["run", "f.mlir", "--inputs", "long.npz"]) == 1
+    assert "`weights['b']` must be float, but has the shape (3,)" in capsys.readouterr().err
+
+
+def test_damaged_inputs_are_refused(folder: Path) -> None:
+    data = Path("inputs.npz").read_bytes()
+    for seed in range(300):
+        chance = random.Random(seed)
+        damaged = bytearray(data[: chance.choice([len(data), chance.randrange(len(data))])])
+        for _ in range(min(len(damaged), 2)):
+            damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        Path("damaged.npz").write_bytes(damaged)
+        with contextlib.suppress(UserError):
+            read_inputs("damaged.npz")
+
+
+def test_defaults_need_not_be_among_the_inputs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("scaled.py").write_text("def scaled(x: float, by: float = 3.0):\n    return x * by\n")
+    assert main(["trace", "scaled.py:scaled", "--stablehlo", "s.mlir", "--no-verify"]) == 0
+    np.savez("x.npz", x=2.0)
+    assert main(["run", "s.mlir", "--inputs", "x.npz"]) == 0
+    assert capsys.readouterr().out == "result = 6.0\n"
+    np.savez("both.npz", x=2.0, by=5)
+    assert main(["run", "s.mlir", "--inputs", "both.npz"]) == 0
+    assert capsys.readouterr().out == "result = 10.0\n"

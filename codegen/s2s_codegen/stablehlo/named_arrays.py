@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from s2s.errors import UserError
+from s2s.frontend.argument_types.types import render_array
 from s2s.tree import flatten, leaf_paths, unflatten
 from s2s_codegen.stablehlo.signature import Fixed, Signature
 
@@ -37,16 +38,18 @@ def arguments_from(
                     f"{signature.name}: `{name}` was fixed to {leaf.text} within a container, so "
                     "the arguments cannot come from a file of arrays; use s2s.load_artifact."
                 )
+            if name not in remaining and parameter.default is not None:
+                values.append(parameter.default)
+                continue
             if name not in remaining:
                 known = ", ".join(arrays) or "none"
                 raise UserError(
-                    f"{signature.name}: the inputs have no array {name} ({leaf}); "
+                    f"{signature.name}: the inputs have no array {name} ({render_array(leaf)}); "
                     f"there are {known}."
                 )
             array = remaining.pop(name)
-            values.append(array[()] if array.ndim == 0 else array)
-            if leaf.weak_type:
-                values[-1] = values[-1].item()
+            is_number = leaf.weak_type and array.ndim == 0
+            values.append(array.item() if is_number else array[()])
         value = unflatten(structure, values)
         if parameter.stars == "*":
             positional += value

@@ -311,3 +311,12 @@ def test_artifact_for_one_device(folder: Path, capsys: pytest.CaptureFixture[str
     run = ["run", "g.mlir", "--inputs", "inputs8.npz", "--coordinator", "127.0.0.1:1"]
     assert main([*run, "--world", "2"]) == 1
     assert "g.mlir is not for several devices; make it with --mesh" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--rank", "1"], ["--world", "2"]])
+def test_one_of_several_processes_needs_a_coordinator(
+    option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "g.mlir", *option])
+    assert "are of several processes; give --coordinator" in capsys.readouterr().err
