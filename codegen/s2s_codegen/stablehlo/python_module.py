@@ -45,6 +45,14 @@ def _compiler():
     copied = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
     # Up to jaxlib 0.11.0 there is one argument more.
     skips = "_skip_checks" in str(_jax.array_result_handler.__nb_signature__)
+    process = os.getpid()
+
+    def check_process():
+        if os.getpid() != process:
+            raise RuntimeError(
+                "this process was forked from one that had used XLA, whose threads do not exist "
+                "here; start processes with the method spawn or forkserver of multiprocessing"
+            )
 
     def put(array):
         kind = Type(array.shape, array.dtype)
@@ -53,6 +61,7 @@ def _compiler():
         )
 
     def compile(module, results):
+        check_process()
         loaded = client.compile_and_load(module, devices, xla_client.CompileOptions())
         handlers = [
             _jax.array_result_handler(Type(*kind), sharding, True, *[True] * skips)
@@ -60,6 +69,7 @@ def _compiler():
         ]
 
         def run(arrays):
+            check_process()
             found = loaded.execute_sharded([put(array) for array in arrays])
             return [np.asarray(result) for result in found.consume_with_handlers(handlers)]
 

@@ -208,3 +208,35 @@ def test_linear_algebra(
     )
     expected = -np.outer(np.linalg.solve(a.T, np.ones(4)), np.linalg.solve(a, b))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+FORKED = """
+import os, warnings
+
+warnings.simplefilter("ignore")
+result = [module.double(1.5)]
+reader, writer = os.pipe()
+child = os.fork()
+if child == 0:
+    try:
+        said = str(module.double(1.5))
+    except RuntimeError as error:
+        said = str(error)
+    os.write(writer, said.encode())
+    os._exit(0)
+os.waitpid(child, 0)
+result.append(os.read(reader, 1000).decode())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_forked_processes_are_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolated_run: IsolatedRun
+) -> None:
+    """They would wait for threads that they have not, with arrays for which XLA uses threads."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text("def double(x: float):\n    return 2.0 * x\n")
+    assert main(["trace", "model.py:double", "--target", "xla", "-o", "by_xla.py"]) == 0
+    packages = ("numpy", "jaxlib", "ml_dtypes")
+    value, said = isolated_run(tmp_path / "by_xla.py", FORKED, {}, packages=packages)
+    assert value == 3.0 and said.startswith("this process was forked from one that had used XLA")
