@@ -7,7 +7,6 @@ a process of its own, since MLIR's readers may crash; that process hands back th
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from s2s_codegen.stablehlo.lapack import is_lapack
 from s2s_codegen.stablehlo.modules import ModuleContents
 from s2s_codegen.stablehlo.names import Arguments
 from s2s_codegen.stablehlo.signature import Signature, attributes_of, signature_from
-from s2s_codegen.stablehlo.text import tensor_type
+from s2s_codegen.stablehlo.text import module_name, tensor_type
 
 CUSTOM_CALLS = frozenset({"shape_assertion"})
 """The targets of custom calls that a module from a file may have, beside LAPACK's."""
@@ -116,9 +115,8 @@ def load_artifact(path: str | Path) -> Artifact:
             f"{path} calls code outside of itself ({', '.join(foreign)}), which s2s does not let "
             "an artifact do."
         )
-    name = re.search(r"^module @([\w$.]+)", contents.text, re.MULTILINE)
     try:
-        signature = signature_from(name.group(1) if name else "main", contents.attributes)
+        signature = signature_from(module_name(contents.text) or "main", contents.attributes)
     except UserError as error:
         raise UserError(f"{path}: {error.message}") from error
     # XLA would take the bytes of an argument, and of a result, for those of any other type.

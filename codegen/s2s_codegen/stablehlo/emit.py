@@ -38,7 +38,15 @@ from s2s_codegen.stablehlo.mesh import Sharding, attribute_of
 from s2s_codegen.stablehlo.names import Arguments, sizes_needed
 from s2s_codegen.stablehlo.padded import padded
 from s2s_codegen.stablehlo.products import products_apart
-from s2s_codegen.stablehlo.text import dense, function_type, location, string, tensor_type
+from s2s_codegen.stablehlo.text import (
+    dense,
+    function_type,
+    location,
+    string,
+    symbol,
+    tensor_type,
+    value_name,
+)
 
 INT32: DType = np.dtype(np.int32)
 
@@ -383,7 +391,7 @@ def emit_module(
     body = "\n".join(module.functions)
     carried = ",\n  ".join(entries)
     header = f" attributes {{\n  {carried}\n}}" if carried else ""
-    return f"module @{name}{header} {{\n{body}\n}}\n"
+    return f"module {symbol(name)}{header} {{\n{body}\n}}\n"
 
 
 def _parameters(closed: ClosedJaxpr) -> list[Operand]:
@@ -425,7 +433,7 @@ def _function(
     emitter.line(f"return {', '.join(r.name for r in results)} : {types}" if results else "return")
     lines = "\n".join(emitter.lines)
     inputs = f"{signature}{told}".removeprefix(", ")
-    return f"  func.func {visibility} @{name}({inputs}) -> ({declared}) {{\n{lines}\n  }}"
+    return f"  func.func {visibility} {symbol(name)}({inputs}) -> ({declared}) {{\n{lines}\n  }}"
 
 
 def call(
@@ -444,7 +452,7 @@ def call(
     if closed not in module.calls:
         module.calls[closed] = module.fresh(name)
         inside = Emitter(module)
-        inside.sizes = {n: Operand(f"%size_{n}", emitter.sizes[n].aval) for n in needed}
+        inside.sizes = {n: Operand(value_name(f"size_{n}"), emitter.sizes[n].aval) for n in needed}
         sizes = list(inside.sizes.values())
         parameters = _parameters(closed)
         text = _function(inside, "private", module.calls[closed], closed, parameters, sizes)
@@ -452,4 +460,4 @@ def call(
     given = [*operands, *[emitter.sizes[name] for name in needed]]
     names = ", ".join(x.name for x in given)
     types = f"({', '.join(x.type for x in given)}) -> ({', '.join(map(tensor_type, results))})"
-    return emitter.ops(f"func.call @{module.calls[closed]}({names}) : {types}", results)
+    return emitter.ops(f"func.call {symbol(module.calls[closed])}({names}) : {types}", results)

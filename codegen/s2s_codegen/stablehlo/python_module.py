@@ -137,10 +137,10 @@ def _program(shapes, result_shapes):
     return compile(module, list(zip(result_shapes, dtypes)))
 
 
-def _shape(name, value, rank):
+def _shape(name, value, rank, may_be_empty=False):
     """The shape of an argument, which must have so many axes, and elements."""
     shape = np.shape(value)
-    if len(shape) != rank or 0 in shape:
+    if len(shape) != rank or (0 in shape and not may_be_empty):
         wanted = f"{rank} axes and no size 0"
         raise TypeError(f"{name} must be an array with {wanted}, not of shape {shape}")
     return shape
@@ -167,6 +167,7 @@ def render(description: Description, closed: ClosedJaxpr) -> str:
     Where sizes are open, the StableHLO is made for given ones when the function is called.
     """
     _check_element_types(description, closed)
+    _check_names(description)
     title = module_docstring(description, ["numpy"]).replace(
         "Needs NumPy only.", "Needs NumPy and jaxlib only."
     )
@@ -206,6 +207,26 @@ def _check_element_types(description: Description, closed: ClosedJaxpr) -> None:
             raise UserError(
                 f"{description.name}: --target xla writes no functions of {aval.dtype.name}; an "
                 "artifact (--stablehlo) can have it."
+            )
+
+
+_OWN_NAMES = frozenset(
+    "ARGUMENTS ELEMENTS MODULE RESULTS _checked _compiler _program _shape functools np os "
+    "ValueError enumerate len list map range str tuple type zip".split()
+)
+"""What a module calls its own, and what it uses of Python's."""
+
+
+def _check_names(description: Description) -> None:
+    for what, name in [
+        ("the function", description.name),
+        *[("a parameter", parameter.name) for parameter in description.parameters],
+    ]:
+        if name in _OWN_NAMES:
+            other = "give it another one by --name" if what == "the function" else "rename it"
+            raise UserError(
+                f"{description.name}: {what} cannot be called `{name}` in a module for XLA, which "
+                f"has that name itself; {other}."
             )
 
 
@@ -280,7 +301,8 @@ def _reading(description: Description, names: Mapping[str, str]) -> list[str]:
 
 def _shape_of(path: str, aval: ShapedArray) -> str:
     name = path.replace('"', "'")
-    return f'_shape("{name}", {path}, {aval.ndim})'
+    empty = ", may_be_empty=True" if any(same_size(size, 0) for size in aval.shape) else ""
+    return f'_shape("{name}", {path}, {aval.ndim}{empty})'
 
 
 def _function(description: Description, closed: ClosedJaxpr, names: Mapping[str, str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,6 +102,28 @@ def location(name: str | None, source: Source | None) -> str:
         return f"loc({string(name)})" if name else "loc(unknown)"
     at = f"{string(source.file)}:{source.line}:1"
     return f"loc({string(name)}({at}))" if name else f"loc({at})"
+
+
+def value_name(name: str) -> str:
+    """`%size_n`; letters that are not plain ones by their numbers."""
+    return "%" + re.sub(r"[^\x00-\x7f]", lambda letter: f"${ord(letter[0]):x}", name)
+
+
+def symbol(name: str) -> str:
+    """`@loss`; between quotes if there are letters in it that are not plain ones."""
+    return f"@{name if re.fullmatch(r'[A-Za-z_][A-Za-z0-9_$.]*', name) else string(name)}"
+
+
+def module_name(text: str) -> str | None:
+    """The name of a module, as its text has it."""
+    found = re.search(r'^module @(?:"([^"]+)"|([\w$.]+))', text, re.MULTILINE)
+    if found is None:
+        return None
+    quoted, plain = found.groups()
+    if quoted is None:
+        return plain
+    data = re.sub(r"\\([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), quoted)
+    return data.encode("latin-1").decode(errors="replace")
 
 
 def string(text: str) -> str:

@@ -197,3 +197,21 @@ def test_files_that_are_none(content: bytes, message: str, tmp_path: Path) -> No
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"none\.mlir cannot be read: No such file"):
         s2s.load_artifact(tmp_path / "none.mlir")
+
+
+@pytest.mark.parametrize("suffix", ["mlir", "mlirbc"])
+def test_letters_of_all_languages(suffix: str, tmp_path: Path) -> None:
+    """Names in MLIR are of plain letters, but for those between quotes."""
+
+    def énergie(α: Any, β: Any) -> Any:
+        étape = s2s.jit(lambda ξ: np.sum(ξ) * np.ones(ξ.shape[0]))
+        return np.sum(étape(α) * étape(β) * α)
+
+    path, x = tmp_path / f"é.{suffix}", np.array([1.0, 2.0, 3.0])
+    type_ = s2s.ShapedArray((dimension("ν"),), np.dtype(np.float64))
+    s2s.stablehlo(s2s.grad(énergie), type_, type_).save(path)
+    loaded = s2s.load_artifact(path)
+    assert str(loaded.signature) == "énergie_grad(α: f64[ν], β: f64[ν]) -> f64[ν]"
+    wanted = s2s.grad(énergie)(x, x)
+    np.testing.assert_allclose(loaded.compile()(x, x), wanted, rtol=1e-14)
+    np.testing.assert_allclose(s2s.jit(s2s.grad(énergie))(x, x), wanted, rtol=1e-14)

@@ -210,6 +210,47 @@ def test_linear_algebra(
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def _program(x: float):", "_program: the function cannot be called `_program` in a"),
+        ("def MODULE(x: float):", "which has that name itself; give it another one by --name."),
+        ("def f(x: float, tuple: float):", "f: a parameter cannot be called `tuple` in a module"),
+        ("def f(x: float, _checked: float):", "which has that name itself; rename it."),
+    ],
+)
+def test_names_that_the_module_has_itself_are_refused(
+    source: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(f"{source}\n    return x\n")
+    name = source.removeprefix("def ").partition("(")[0]
+    assert main(["trace", f"model.py:{name}", "--target", "xla", "-o", "by_xla.py"]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_letters_of_all_languages_and_axes_of_no_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolated_run: IsolatedRun
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(
+        "import numpy as np\n\n\ndef größe(α, leer):\n"
+        "    return np.sum(α) + np.sum(leer, axis=0)\n",
+        encoding="utf-8",
+    )
+    types = ["--args", "α: f64[ν], leer: f64[0, ν]"]
+    assert main(["trace", "model.py:größe", *types, "--target", "xla", "-o", "by_xla.py"]) == 0
+    packages = ("numpy", "jaxlib", "ml_dtypes")
+    inputs = {"α": np.ones(3), "leer": np.zeros((0, 3))}
+    program = "result = module.größe(α, leer)"
+    found = isolated_run(tmp_path / "by_xla.py", program, inputs, packages=packages)
+    np.testing.assert_array_equal(found, [3.0] * 3)
+
+
 FORKED = """
 import os, warnings
 
