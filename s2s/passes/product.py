@@ -130,8 +130,8 @@ class Product:
                 above, below = repeated.without(above), repeated.without(below)
             if front is not None:
                 above = (front, *above)
-        value = _multiply(coefficient, above, below)
-        value = fill(_one(self.aval) if value is None else value, self.aval.shape)
+        value = _multiply(coefficient, above, below) if above or below else None
+        value = fill(_number(coefficient, self.aval) if value is None else value, self.aval.shape)
         if self.aval.weak_type and not aval(value).weak_type:
             value = convert_element_type(value, self.aval.dtype, True)
         if self.name is not None:
@@ -243,8 +243,9 @@ def _by_rank(factors: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value
     )
 
 
-def _one(of: ShapedArray) -> Literal:
-    return Literal(of.dtype.type(1), ShapedArray((), of.dtype))
+def _number(value: float, of: ShapedArray) -> Value:
+    """A number of the element type of a product, which no factor gives it."""
+    return value if of.weak_type else Literal(of.dtype.type(value), ShapedArray((), of.dtype))
 
 
 def _multiply(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from s2s.ir.check import check
+from s2s.ir.check import JaxprTypeError, check
+from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import ClosedJaxpr
 from s2s.trace import Step, make, walk
 
@@ -31,4 +32,7 @@ def rewrite(
     names = [var.name for var in closed.jaxpr.invars]
     made = make(fun, closed.in_avals, names, folding=folding)
     check(made.jaxpr)
+    for new, old in zip(made.out_avals, closed.out_avals, strict=True):
+        if new.dtype != old.dtype or not same_shape(new.shape, old.shape):
+            raise JaxprTypeError(f"a pass made a result of type {new} of one of type {old}")
     return made

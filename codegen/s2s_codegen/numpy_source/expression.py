@@ -202,7 +202,14 @@ def slice_of(start: str, stop: str, step: str = "") -> str:
     return re.sub(r": +:", "::", text)
 
 
+_PYTHON_S = {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}
+
+
+def is_python_s(dtype: np.dtype[Any]) -> bool:
+    """Whether numbers of Python's are of this element type to NumPy."""
+    return dtype.name in _PYTHON_S
+
+
 def dtype_name(dtype: np.dtype[Any]) -> str:
     """`np.float32`, or the Python type where NumPy takes it for the same: `int`, `bool`."""
-    python = {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}
-    return python.get(dtype.name) or f"np.{dtype.name}"
+    return _PYTHON_S.get(dtype.name) or f"np.{dtype.name}"

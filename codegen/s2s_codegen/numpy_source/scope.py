@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from s2s.ir.dims import Dim, FloorDiv, Monomial, Shape, Size, same_shape, same_size
-from s2s.ir.dtypes import promote
+from s2s.ir.dtypes import PYTHON_SCALARS, DType, promote
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Precedence, Primitive
-from s2s.primitives.core import ConvertElementType
+from s2s.primitives.core import BroadcastInDim, ConvertElementType
 from s2s.primitives.creation import Iota
 from s2s.primitives.joining import Stack
 from s2s.primitives.logic import Eq
@@ -133,13 +133,27 @@ class Scope:
                 if atoms[0].aval.dtype == np.float64:
                     atoms = bare
             elif len(bare) > 1 or bare[0].aval.dtype == atoms[0].aval.dtype:
-                dtype, _ = promote(*[(atom.aval.dtype, atom.aval.weak_type) for atom in bare])
+                dtype, _ = promote(*map(self._kind_as_written, bare))
                 # Python's quotients and powers of floats raise where NumPy's give inf or nan.
                 floats = all(a.aval.weak_type and a.aval.dtype.kind == "f" for a in bare)
                 may_raise = floats and len(bare) > 1 and not isinstance(eqn.primitive, Stack)
                 if dtype == atoms[-1].aval.dtype and not may_raise:
                     atoms = bare
         return [self.expression(atom) for atom in atoms]
+
+    def _kind_as_written(self, atom: Atom) -> tuple[DType, bool]:
+        """The element type of an operand, and whether it is that of a number of Python's."""
+        dtype = atom.aval.dtype
+        if self.is_plain_number(atom):
+            return PYTHON_SCALARS[type(dtype.type(0).item())], True
+        return dtype, atom.aval.weak_type
+
+    def is_plain_number(self, atom: Atom) -> bool:
+        """Whether an operand of an elementwise operation is written as a number of Python's."""
+        eqn = self.definition(atom)
+        is_filled = eqn is not None and isinstance(eqn.primitive, BroadcastInDim)
+        number = eqn.invars[0] if eqn is not None and is_filled else atom
+        return isinstance(number, Literal)
 
     def _is_conversion(self, atom: Atom) -> bool:
         eqn = self.definition(atom)

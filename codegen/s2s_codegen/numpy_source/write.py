@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+from s2s.control.cond import Cond
 from s2s.ir.dims import names_of, same_shape
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Source, Var
 from s2s.primitive import Primitive
@@ -20,6 +21,9 @@ from s2s.primitives.updates import UpdateSlice
 from s2s_codegen.numpy_source.elements import element
 from s2s_codegen.numpy_source.expression import (
     Expression,
+    call,
+    dtype_name,
+    is_python_s,
     method,
 )
 from s2s_codegen.numpy_source.loop_forms import with_written_loops
@@ -362,6 +366,8 @@ class Writer:
         texts: list[str] = []
         for atom in outvars[: len(outvars) - len(left)]:
             expression = self.scope.whole(atom)
+            if self._is_plain_number(atom) and not is_python_s(atom.aval.dtype):
+                expression = call(dtype_name(atom.aval.dtype), expression)
             if not isinstance(atom, Literal) and atom.aval.shape:
                 root = atom if atom in self.copied else self.scope.plan.root(atom)
                 # What a branch or a loop gives may be one of several arrays.
@@ -377,6 +383,17 @@ class Writer:
                     maybe_returned.update(several)
             texts.append(expression.text)
         return texts
+
+    def _is_plain_number(self, atom: Atom) -> bool:
+        """Whether a result is a number, or may be one, that has no element type as it is written,
+        but has one."""
+        if isinstance(atom, Literal):
+            return not atom.aval.weak_type
+        eqn = self.definitions.get(atom)
+        if eqn is None or not isinstance(eqn.primitive, Cond):
+            return False
+        outs = [b.jaxpr.outvars[eqn.outvars.index(atom)] for b in eqn.primitive.branches]
+        return any(isinstance(out, Literal) and not out.aval.weak_type for out in outs)
 
 
 def line_comment(line: Source) -> str:

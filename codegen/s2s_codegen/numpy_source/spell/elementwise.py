@@ -19,7 +19,9 @@ from s2s_codegen.numpy_source.expression import (
     Expression,
     binary,
     call,
+    dtype_name,
     is_negative,
+    is_python_s,
     negative,
     without_sign,
 )
@@ -152,6 +154,9 @@ def spell_choice(primitive: SelectN, eqn: JaxprEqn, scope: Scope) -> Expression:
         cases = ", ".join(x.text for x in operands[1:])
         return Expression(f"np.choose({operands[0].text}, [{cases}])", ATOM, shape)
     which, otherwise, then = operands
+    dtype = eqn.outvars[0].aval.dtype
+    if all(map(scope.is_plain_number, eqn.invars[1:])) and not is_python_s(dtype):
+        then = call(dtype_name(dtype), then)  # of two plain numbers NumPy makes 64 bits
     return Expression(call("np.where", which, then, otherwise).text, ATOM, shape)
 
 
