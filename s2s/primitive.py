@@ -118,6 +118,11 @@ class Primitive:
     numpy: ClassVar[str] = ""
     math: ClassVar[str] = ""
     """The call that does the same for Python floats, where there is one: `math.sin({0})`."""
+
+    def is_of_numbers(self, result: ShapedArray) -> bool:
+        """Whether a result of this type is written by `math`."""
+        return result.weak_type and bool(self.math)
+
     precedence: ClassVar[Precedence] = Precedence.ATOM
     """How tightly the expression of `spell` binds."""
     imports: ClassVar[tuple[str, ...]] = ()

@@ -180,6 +180,8 @@ def _binary() -> list[Sample]:
         ("copysign", lax.copysign, np.copysign, real(3), real(3)),
         ("max", lax.max, np.maximum, real(3), real(3, low=-1.9)),
         ("min", lax.min, np.minimum, real(3), real(3, low=-1.9)),
+        ("python_max", lax.python_max, np.maximum, real(3), real(3, low=-1.9)),
+        ("python_min", lax.python_min, np.minimum, real(3), real(3, low=-1.9)),
         ("eq", lax.eq, np.equal, real(3), real(3)),
         ("ne", lax.ne, np.not_equal, real(3), real(3)),
         ("lt", lax.lt, np.less, real(3), real(3)),

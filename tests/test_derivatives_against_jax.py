@@ -20,6 +20,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add_any": jnp.add,
     "floor_divide": jnp.floor_divide,
     "remainder": jnp.remainder,
+    "python_max": jnp.maximum,
+    "python_min": jnp.minimum,
     "trunc": jnp.trunc,
     "log2": jnp.log2,
     "log10": jnp.log10,

@@ -113,7 +113,7 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         ratio = 0.001 / shifted_error
         sqrt_ratio = np.sqrt(ratio)
         product_2 = 0.9 * sqrt_ratio
-        chosen_bar = np.where(0.2 < product_2 and product_2 < 5.0, step * step_bar, 0.0)
+        chosen_bar = step * step_bar if 0.2 < product_2 and product_2 < 5.0 else 0.0
         error_bar = -0.45 * ratio * chosen_bar / shifted_error / sqrt_ratio
         # shooting.py:38: time, position, speed = lax.cond(accepted, advance, lambda position, speed: (time, position, speed), position, speed)
         step_bar = step_bar * np.clip(product_2, 0.2, 5.0)
@@ -149,11 +149,12 @@ def miss_value_and_grad(velocity, drag: float, target, duration: float):
         product_bar_2 = drag * (difference_bar @ speed) / sqrt * speed
         speed_bar += product * difference_bar + product_bar_2
         # shooting.py:28: step = np.minimum(step, duration - time)
-        step_bar_1 = np.where(at_most, step_bar, 0.0)
-        time_bar -= np.where(at_most, 0.0, step_bar)
+        step_bar_1 = step_bar if at_most else 0.0
+        if not at_most:
+            time_bar -= step_bar
         step_bar = step_bar_1
 
     return value, speed_bar
 
 
-# s2s digest: eecf3cf6a807f329
+# s2s digest: 5b51be5487dc5984

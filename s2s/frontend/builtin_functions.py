@@ -55,9 +55,12 @@ from s2s.ir.dims import Dim, same_size
 from s2s.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, PYTHON_SCALARS, DType
 from s2s.numpy.promotion import operand
 from s2s.numpy.registry import COUNTERPARTS, mistake
-from s2s.numpy.ufuncs import as_python_scalar
+from s2s.numpy.ufuncs import TracedUfunc, as_python_scalar
+from s2s.primitive import Value
+from s2s.primitives.arithmetic import Extremum, Max, Min, PythonMax, PythonMin
 from s2s.primitives.effects import Print
-from s2s.trace import Tracer, bind, known_value
+from s2s.primitives.families import apply
+from s2s.trace import Tracer, aval, bind, known_value
 
 Function = Callable[..., Any]
 
@@ -224,9 +227,20 @@ def listed(values: Any) -> list[Any]:
 
 
 def _extremum(
-    builtin: Function, symbol: str, ufunc: np.ufunc, of_array: Function, emit: Function
+    builtin: Function,
+    symbol: str,
+    ufunc: np.ufunc,
+    of_array: Function,
+    of_numpy: Extremum,
+    of_python: Extremum,
 ) -> Function:
     """max or min: of traced scalars one after the other, of a traced vector as a whole."""
+
+    def emit(x: Value, y: Value) -> Value:
+        # Of numbers of another type, Python might give one that the type of the result is not.
+        return bind(of_python if aval(x).dtype in (FLOAT64, INT64) else of_numpy, x, y)
+
+    of_scalars = TracedUfunc(ufunc, emit)
 
     def of_numbers(x: Any, y: Any) -> Any:
         if _ndim(x) or _ndim(y):
@@ -236,9 +250,9 @@ def _extremum(
             )
         kinds = [_kind_of_python_scalar(value) for value in (x, y)]
         if None in kinds:
-            return COUNTERPARTS[ufunc](x, y)
+            return of_scalars(x, y)
         dtype = FLOAT64 if "f" in kinds else INT64
-        return emit(*[as_python_scalar(operand(value), dtype) for value in (x, y)])
+        return apply(of_python, *[as_python_scalar(operand(value), dtype) for value in (x, y)])
 
     def compared(key: Function | None) -> Function:
         """By a function of the values, or by an operator of theirs: the first of equal ones."""
@@ -281,8 +295,8 @@ def _kind_of_python_scalar(value: Any) -> str | None:
     return None if found is None else found.kind
 
 
-always[max] = _extremum(max, ">", np.maximum, np.max, lax.max)
-always[min] = _extremum(min, "<", np.minimum, np.min, lax.min)
+always[max] = _extremum(max, ">", np.maximum, np.max, Max(), PythonMax())
+always[min] = _extremum(min, "<", np.minimum, np.min, Min(), PythonMin())
 
 
 @_replaces(any, table=always)

@@ -7,6 +7,8 @@ from typing import Any
 
 from s2s.ir.check import check
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
+from s2s.passes.choices import merge_choices
+from s2s.passes.cse import cse
 from s2s.passes.guards import stop_guards
 from s2s.passes.names import hand_on_names, tangent_name
 from s2s.primitive import Value, Zero
@@ -34,7 +36,7 @@ def jvp(closed: ClosedJaxpr, active: Sequence[bool]) -> tuple[ClosedJaxpr, list[
     each output whose tangent is not known to be zero. The list returned says which outputs these
     are.
     """
-    closed = stop_guards(closed)
+    closed = cse(stop_guards(closed))
     out_active: list[bool] = []
     in_avals = closed.in_avals
     tangent_avals = [a for a, on in zip(in_avals, active, strict=True) if on]
@@ -56,7 +58,7 @@ def jvp(closed: ClosedJaxpr, active: Sequence[bool]) -> tuple[ClosedJaxpr, list[
     dots = [tangent_name(name) for name, on in zip(names, active, strict=True) if on]
     made = make(fun, [*in_avals, *tangent_avals], [*names, *dots], folding=True)
     check(made.jaxpr)
-    return made, out_active
+    return merge_choices(made), out_active
 
 
 def _dual(value: Any) -> Dual:

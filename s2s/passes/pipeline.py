@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn
 from s2s.passes.absorb import absorb_sums
 from s2s.passes.bound_dimensions import with_plain_dimensions
+from s2s.passes.choices import merge_choices
 from s2s.passes.cse import cse
 from s2s.passes.dce import dce
 from s2s.passes.factors import collect_factors
@@ -55,7 +56,8 @@ def tidy(closed: ClosedJaxpr) -> ClosedJaxpr:
 def _tidied_here(closed: ClosedJaxpr) -> ClosedJaxpr:
     # What was folded away is no value to make others of.
     placed = add_inside(closed, in_branches=False)
-    return dce(cse(dce(absorb_sums(stack_parts(collect_factors(cse(dce(placed))))))))
+    found = collect_factors(merge_choices(cse(dce(placed))))
+    return dce(cse(dce(absorb_sums(stack_parts(found)))))
 
 
 def tidy_bodies(closed: ClosedJaxpr) -> ClosedJaxpr:

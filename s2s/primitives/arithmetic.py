@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Linear, Precedence, Producer, Value, Zero
 from s2s.primitives.core import is_number, number, unbroadcast
 from s2s.primitives.families import (
@@ -16,6 +17,7 @@ from s2s.primitives.families import (
     Unary,
     apply,
     binary,
+    choice_of_rest,
     defined_by,
     merged_choice,
     unary,
@@ -115,6 +117,8 @@ class Sub(Binary):
         if is_number(args[0]) and number(args[0]) == 0:
             return neg(args[1])
         choice = merged_choice(args, producer, neg)
+        if choice is None:
+            choice = choice_of_rest(args[0], args[1], False, producer)
         return super().fold_derivative(args, producer) if choice is None else choice
 
 
@@ -398,6 +402,37 @@ class Min(Extremum):
         return lt(x, y)
 
 
+class OfPython(Extremum):
+    """What Python's `max` or `min` gives of two numbers: x, unless y is larger, or smaller.
+
+    Where either is NaN, it is x. The derivative is that of the one which is the result, but for a
+    number written in the program that both are equal to.
+    """
+
+    def is_of_numbers(self, result: ShapedArray) -> bool:
+        return not result.shape
+
+    def tangent(self, tangents: Sequence[Value], z: Value, *operands: Value) -> Value:
+        if any(map(is_number, operands)):
+            return super().tangent(tangents, z, *operands)
+        t_x, t_y = [0 if isinstance(t, Zero) else t for t in tangents]
+        return select_n(self.beats(*operands[::-1]), t_x, t_y)
+
+
+class PythonMax(OfPython, Max):
+    __doc__ = OfPython.__doc__
+    name = "python_max"
+    numpy = "np.where({1} > {0}, {1}, {0})"
+    math = "max({0}, {1})"
+
+
+class PythonMin(OfPython, Min):
+    __doc__ = OfPython.__doc__
+    name = "python_min"
+    numpy = "np.where({1} < {0}, {1}, {0})"
+    math = "min({0}, {1})"
+
+
 class Abs(Unary):
     """|x|; the derivative at 0 is 0."""
 
@@ -460,6 +495,8 @@ class Clamp(Elementwise):
 
 max = binary(Max)
 min = binary(Min)
+python_max = binary(PythonMax)
+python_min = binary(PythonMin)
 abs = unary(Abs)
 sign = unary(Sign)
 copysign = binary(CopySign)

@@ -355,9 +355,11 @@ class AddAny(Elementwise):
         if other is not None:
             return other
         choice = merged_choice(args, producer)
-        if choice is not None:
-            return choice
-        return super().fold_derivative(args, producer)
+        x, y = args
+        for first, second in ((x, y), (y, x)):
+            if choice is None:
+                choice = choice_of_rest(first, second, True, producer)
+        return super().fold_derivative(args, producer) if choice is None else choice
 
     def fold(self, args: Sequence[Value], producer: Producer) -> Value | None:
         x, y = args
@@ -391,6 +393,26 @@ def merged_choice(
         return None
     cases = [of_second(q) if zero else p for zero, p, q in zip(zeros[0], a, b, strict=True)]
     return bind(choice(), which, *cases)
+
+
+def choice_of_rest(x: Value, y: Value, is_sum: bool, producer: Producer) -> Value | None:
+    """`x` without what `y` takes away from it where a condition holds: zero there.
+
+    `x + np.where(c, -x, 0.0)` and `x - np.where(c, x, 0.0)` are `np.where(c, 0.0, x)`.
+    """
+    choice = defined_by(y, registry["select_n"], producer)
+    if choice is None or len(choice[1]) != 3 or not isinstance(x, Tracer):
+        return None
+    which, *cases = choice[1]
+    for taken, other in (cases, cases[::-1]):
+        if is_sum:
+            negated = defined_by(taken, registry["neg"], producer)
+            taken = None if negated is None else negated[1][0]
+        is_x = isinstance(taken, Tracer) and taken.variable is x.variable
+        if is_x and is_number(other) and number(other) == 0:
+            rest = [other if case is not other else x for case in cases]
+            return bind(registry["select_n"](), which, *rest)
+    return None
 
 
 _ADD_ANY = AddAny()

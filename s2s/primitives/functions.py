@@ -22,6 +22,8 @@ from s2s.primitives.arithmetic import (
     mul as mul,
     neg as neg,
     nextafter as nextafter,
+    python_max as python_max,
+    python_min as python_min,
     rem as rem,
     remainder as remainder,
     round as round,

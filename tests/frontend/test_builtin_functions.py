@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import types
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
+import s2s
 from s2s.ir.jaxpr import ShapedArray
 from tests.frontend.tracing import FLOAT, agrees, f64, refusal, traced
 
@@ -133,3 +135,23 @@ def test_print_of_static_values_prints(capsys: pytest.CaptureFixture[str]) -> No
 def test_builtins_are_found_under_any_name() -> None:
     greatest, real = max, float
     agrees(lambda a, b: greatest(real(a), b), 0.5, 1.5)
+
+
+ORDERS = [(np.nan, 1.0), (1.0, np.nan), (2.0, 2.0), (0.0, -0.0), (-0.0, 0.0), (1.0, 3.0)]
+
+
+@pytest.mark.parametrize("function", [lambda x, y: max(x, y), lambda x, y: min(x, y)])
+def test_extrema_of_what_cannot_be_compared_are_the_first(function: Any) -> None:
+    """As in Python, where NumPy's functions would give NaN; in batches and in XLA too."""
+    wanted = [function(x, y) for x, y in ORDERS]
+    text = s2s.source(function, 1.0, 2.0)
+    namespace: dict[str, Any] = {}
+    exec(text, namespace)
+    (generated,) = (f for f in namespace.values() if isinstance(f, types.FunctionType))
+    np.testing.assert_array_equal([generated(x, y) for x, y in ORDERS], wanted)
+    np.testing.assert_array_equal(s2s.vmap(function)(*np.transpose(ORDERS)), wanted)
+    compiled = s2s.jit(function)
+    np.testing.assert_array_equal([compiled(x, y) for x, y in ORDERS], wanted)
+    x_bars = [s2s.grad(function)(x, y) for x, y in ORDERS]
+    assert x_bars[:5] == [1.0] * 5
+    assert x_bars[5] == (function(1.0, 3.0) == 1.0)

@@ -61,8 +61,9 @@ class Constants:
 
 def array_text(array: np.ndarray[Any, Any]) -> str | None:
     """The expression of a short array; None for others."""
-    default = array.dtype in (np.float64, np.int64, np.bool_, np.complex128)
-    dtype = "" if default else f", dtype={dtype_name(array.dtype)}"
+    # What numbers say of their type, no numbers do not.
+    said = (np.float64, np.int64, np.bool_, np.complex128) if array.size else (np.float64,)
+    dtype = "" if array.dtype in said else f", dtype={dtype_name(array.dtype)}"
     if not array.size:
         return f"np.zeros({tuple_of([str(size) for size in array.shape])}{dtype})"
     if array.size <= _SHORT and np.isfinite(array).all():

@@ -73,7 +73,7 @@ def render(description: Description, closed: ClosedJaxpr) -> str:
     """
     function = _Function(description, closed)
     lines = ['"""' + _escaped(module_docstring(description, function.imports)), '"""', ""]
-    lines += _import_lines(function.imports) or [""]
+    lines += _import_lines(function.imports)
     if function.constants:
         lines += [*function.constants, ""]
     lines += ["", *function.lines, *function.callees]

@@ -17,11 +17,13 @@ from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.ir.jaxpr import Atom, Jaxpr, JaxprEqn, Var
 from s2s.primitive import Primitive
+from s2s.primitives.arithmetic import OfPython
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.core import AxesReduction, BroadcastInDim, ConvertElementType
 from s2s.primitives.families import Elementwise
 from s2s.primitives.indexing import Gather
 from s2s.primitives.layout import Squeeze
+from s2s.primitives.logic import SelectN
 
 _NUMBERS = (AxesReduction, ConvertElementType, DotGeneral, Gather, Squeeze)
 
@@ -51,10 +53,21 @@ def _find(jaxpr: Jaxpr, found: set[Var]) -> None:
                 _hand_on(branch.jaxpr.outvars, eqn.outvars, found)
         elif isinstance(primitive, (Scan, While)):
             _find_in_loop(primitive, eqn, found)
+        elif _chooses(eqn):
+            if not found.isdisjoint(eqn.invars):
+                found.update(filter(_is_candidate, eqn.outvars))
         elif isinstance(primitive, BroadcastInDim):
             _hand_on(eqn.invars, eqn.outvars, found)
         elif not _gives_numbers(primitive):
             found.update(filter(_is_candidate, eqn.outvars))
+
+
+def _chooses(eqn: JaxprEqn) -> bool:
+    """Whether a result is written as one of the operands, as it is."""
+    primitive = eqn.primitive
+    if isinstance(primitive, OfPython):
+        return True
+    return isinstance(primitive, SelectN) and eqn.phase != "primal"
 
 
 def _find_in_loop(loop: Scan | While, eqn: JaxprEqn, found: set[Var]) -> None:

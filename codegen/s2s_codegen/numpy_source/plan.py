@@ -287,8 +287,8 @@ def _may_be_inside(eqn: JaxprEqn, reader: JaxprEqn) -> bool:
 def _repeats_operands(reader: JaxprEqn) -> bool:
     """Whether an expression names an operand twice, which must then be computed before."""
     primitive = reader.primitive
-    on_numbers = bool(reader.outvars) and reader.outvars[0].aval.weak_type
-    template = primitive.math if on_numbers and primitive.math else primitive.numpy
+    of_numbers = bool(reader.outvars) and primitive.is_of_numbers(reader.outvars[0].aval)
+    template = primitive.math if of_numbers else primitive.numpy
     return _names_one_twice(template)
 
 

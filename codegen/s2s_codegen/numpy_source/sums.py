@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from s2s.ir.dims import same_shape
 from s2s.ir.jaxpr import Atom, JaxprEqn, Var
 from s2s.primitives.arithmetic import Add, Sub
 from s2s.primitives.families import AddAny
+from s2s.primitives.logic import SelectN
 from s2s_codegen.numpy_source.expression import (
     Expression,
     binary,
@@ -14,12 +16,12 @@ from s2s_codegen.numpy_source.expression import (
     negative,
     without_sign,
 )
-from s2s_codegen.numpy_source.memory import is_owned, writes_into
+from s2s_codegen.numpy_source.memory import is_owned, is_zero, writes_into
 from s2s_codegen.numpy_source.placing import Placement, placement
 from s2s_codegen.numpy_source.scope import Scope
 from s2s_codegen.numpy_source.spell.dispatch import joint_shape
 from s2s_codegen.numpy_source.spell.elementwise import may_be_subtracted
-from s2s_codegen.numpy_source.statements import Line, words_of
+from s2s_codegen.numpy_source.statements import Block, Line, Statement, words_of
 from s2s_codegen.numpy_source.write import Writer, write
 
 
@@ -37,11 +39,15 @@ def write_sum(primitive: Add | AddAny | Sub, eqn: JaxprEqn, writer: Writer) -> N
     x, y = eqn.invars
     operator = "-" if isinstance(primitive, Sub) else "+"
     first, second = writer.scope.operands(eqn)
-    pairs = ((x, second), (y, first)) if operator == "+" else ((x, second),)
+    pairs = ((x, y, second), (y, x, first)) if operator == "+" else ((x, y, second),)
     if eqn.phase != "primal" or (eqn.source and f" {operator}= " in eqn.source.text):
-        for old, term in pairs:
+        for old, other, term in pairs:
             if isinstance(old, Var) and writer.may_be_overwritten(old, var):
-                _accumulate(writer, old, eqn, operator, term)
+                when = _condition(other, eqn, writer.scope)
+                if when is None:
+                    _accumulate(writer, old, eqn, operator, term)
+                else:
+                    _accumulate(writer, old, eqn, operator, when[1], test=when[0])
                 return
     if len(terms) > 2:
         for sign, atom in terms:
@@ -71,7 +77,24 @@ def _sum_of(
     return first, total
 
 
-def _accumulate(writer: Writer, old: Var, eqn: JaxprEqn, operator: str, term: Expression) -> None:
+def _condition(term: Atom, eqn: JaxprEqn, scope: Scope) -> tuple[str, Expression] | None:
+    """When a term of a sum is not zero, and what it is then, if one truth value says that."""
+    made = scope.definition(term)
+    if made is None or not isinstance(made.primitive, SelectN) or eqn.phase == "primal":
+        return None
+    which, *cases = made.invars
+    if which.aval.shape or which.aval.dtype.kind != "b" or len(cases) != 2:
+        return None
+    for case, zero, negated in ((cases[1], cases[0], False), (cases[0], cases[1], True)):
+        if is_zero(zero) and same_shape(case.aval.shape, made.outvars[0].aval.shape):
+            test = scope.expression(which)
+            return f"not {test.within_not}" if negated else test.text, scope.expression(case)
+    return None
+
+
+def _accumulate(
+    writer: Writer, old: Var, eqn: JaxprEqn, operator: str, term: Expression, test: str = ""
+) -> None:
     """`x_bar += term`: the new value takes the old one's name, and its array."""
     name = writer.scope.names[old]
     (var,) = eqn.outvars
@@ -79,7 +102,28 @@ def _accumulate(writer: Writer, old: Var, eqn: JaxprEqn, operator: str, term: Ex
     writer.hand_on(old, var)
     if may_be_subtracted(term, eqn):
         operator, term = _opposite(operator), without_sign(term)
-    writer.line(f"{name} {operator}= {term.text}")
+    line = Line(f"{name} {operator}= {term.text}")
+    if test:
+        _add_conditional(writer.statements, test, line)
+    else:
+        writer.statements.append(line)
+
+
+def _add_conditional(statements: list[Statement], test: str, line: Line) -> None:
+    """`if test: line`, joined with the block before if that one asks for the same name."""
+    last = statements[-1] if statements else None
+    name = test.removeprefix("not ")
+    if isinstance(last, Block) and name.isidentifier():
+        if last.header == f"if {test}:":
+            statements[-1] = Block(last.header, [*last.body, line])
+            return
+        if last.header == f"if {name}:":
+            statements.append(Block("else:", [line]))
+            return
+        if last.header == f"if not {name}:":
+            statements[-1:] = [Block(f"if {name}:", [line]), Block("else:", last.body)]
+            return
+    statements.append(Block(f"if {test}:", [line]))
 
 
 def _terms(eqn: JaxprEqn, writer: Writer, sign: str) -> list[tuple[str, Atom]]:

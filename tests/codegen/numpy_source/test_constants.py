@@ -36,6 +36,8 @@ def written(array: Any) -> str:
         np.array([np.inf, -np.inf, np.nan, 1.0]),
         np.linspace(0.0, 1.0, 50, dtype=np.float32),
         np.zeros((0, 3)),
+        np.zeros(0, np.int64),
+        np.zeros((2, 0), bool),
         np.arange(40) * (1 + 2j),
     ],
     ids=lambda array: f"{array.dtype}{list(array.shape)}",

@@ -33,8 +33,7 @@ from s2s_codegen.numpy_source.spell.dispatch import joint_shape, spell
 @spell.register
 def spell_elementwise(primitive: Elementwise, eqn: JaxprEqn, scope: Scope) -> Expression:
     operands = scope.operands(eqn)
-    on_numbers = eqn.outvars[0].aval.weak_type and primitive.math
-    if on_numbers:
+    if primitive.is_of_numbers(eqn.outvars[0].aval):
         texts = [x.text for x in operands]
         text = primitive.math.format(*texts, **primitive.parameters())
         return Expression(text, ATOM, ())
@@ -147,7 +146,7 @@ def spell_root(primitive: Sqrt, eqn: JaxprEqn, scope: Scope) -> Expression:
 def spell_choice(primitive: SelectN, eqn: JaxprEqn, scope: Scope) -> Expression:
     operands = scope.operands(eqn)
     shape = _shape(eqn, operands)
-    if eqn.outvars[0].aval.weak_type and len(operands) == 3:
+    if is_choice_of_numbers(eqn):
         which, otherwise, then = (x.within(Precedence.DISJUNCTION) for x in operands)
         return Expression(f"{then} if {which} else {otherwise}", Precedence.CONDITIONAL, shape)
     if eqn.invars[0].aval.dtype.kind != "b":
@@ -158,6 +157,15 @@ def spell_choice(primitive: SelectN, eqn: JaxprEqn, scope: Scope) -> Expression:
     if all(map(scope.is_plain_number, eqn.invars[1:])) and not is_python_s(dtype):
         then = call(dtype_name(dtype), then)  # of two plain numbers NumPy makes 64 bits
     return Expression(call("np.where", which, then, otherwise).text, ATOM, shape)
+
+
+def is_choice_of_numbers(eqn: JaxprEqn) -> bool:
+    """Whether a choice is between two numbers by a truth value, and not one that the user has left
+    to NumPy."""
+    (var,), which = eqn.outvars, eqn.invars[0].aval
+    if which.dtype.kind != "b":
+        return var.aval.weak_type and len(eqn.invars) == 3
+    return var.aval.weak_type or (eqn.phase != "primal" and not var.aval.shape)
 
 
 @spell.register(And)

@@ -253,6 +253,10 @@ def _logaddexp2(primitive: Any, x: Any, y: Any) -> Any:
     return lax.div(scaled, log_of_2)
 
 
+def _of_python(primitive: arithmetic.OfPython, x: Any, y: Any) -> Any:
+    return lax.select_n(primitive.beats(y, x), x, y)
+
+
 def _trunc(primitive: Any, x: Any) -> Any:
     return lax.select_n(lax.lt(x, 0.0), lax.floor(x), lax.ceil(x))
 
@@ -275,6 +279,7 @@ def _log10(primitive: Any, x: Any) -> Any:
 
 
 lower.register(arithmetic.Remainder, composition(_remainder))
+lower.register(arithmetic.OfPython, composition(_of_python))
 lower.register(arithmetic.Trunc, composition(_trunc))
 lower.register(arithmetic.CopySign, composition(_copysign))
 lower.register(powers.Hypot, composition(_hypot))

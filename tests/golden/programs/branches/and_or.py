@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def and_or_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `and_or`, and its gradient with respect to all its arguments.
 
@@ -45,4 +44,4 @@ def and_or_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 4883cc000c72768a
+# s2s digest: 16b857e696914375

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def branch_in_list_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -48,4 +47,4 @@ def branch_in_list_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: c8a238e6216e503e
+# s2s digest: c0af097ff68a25b8

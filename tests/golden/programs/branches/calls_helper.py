@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def calls_helper_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -61,4 +60,4 @@ def calls_helper_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 37b55b2b1ac95721
+# s2s digest: 38b8d07266d5d7e8

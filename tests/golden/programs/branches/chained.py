@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def chained_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `chained`, and its gradient with respect to all its arguments.
 
@@ -47,4 +46,4 @@ def chained_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, floa
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 487022c1005ac602
+# s2s digest: c90ad541e5e53def

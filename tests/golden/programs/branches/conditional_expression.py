@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def conditional_expression_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -37,4 +36,4 @@ def conditional_expression_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 82dc4082a2a4762e
+# s2s digest: 49a5241431a981d9

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def fall_through_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -70,4 +69,4 @@ def fall_through_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: e69198eb18bd0644
+# s2s digest: 2299b6abede94571

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def first_that_is_positive_value_and_grad(x: float, y: float):
     """Value of `first_that_is_positive`, and its gradient with respect to all its arguments.
 
@@ -41,4 +40,4 @@ def first_that_is_positive_value_and_grad(x: float, y: float):
     return value, (x_bar, y_bar)
 
 
-# s2s digest: abe83022bd83aa55
+# s2s digest: 98155e4ff4f2a0e5

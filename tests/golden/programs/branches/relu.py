@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def relu_value_and_grad(x: float):
     """Value of `relu`, and its gradient with respect to `x`.
 
@@ -32,4 +31,4 @@ def relu_value_and_grad(x: float):
     return y, x_bar
 
 
-# s2s digest: d00d037b122180e1
+# s2s digest: 6c26ee7729ed8594

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def reynolds_drag_value_and_grad(
     speed: float, diameter: float, viscosity: float
 ) -> tuple[float, tuple[float, float, float]]:
@@ -69,4 +68,4 @@ def reynolds_drag_value_and_grad(
     return value, (speed_bar, diameter_bar, viscosity_bar)
 
 
-# s2s digest: a00cfc28d68b03bf
+# s2s digest: e038aad047b0a58d

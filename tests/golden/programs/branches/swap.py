@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def swap_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `swap`, and its gradient with respect to all its arguments.
 
@@ -38,4 +37,4 @@ def swap_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 0906b3132b9dc05b
+# s2s digest: 954e518a4db9cd94

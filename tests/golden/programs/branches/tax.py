@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def tax_value_and_grad(income: float) -> tuple[float, float]:
     """Value of `tax`, and its gradient with respect to `income`.
 
@@ -52,4 +51,4 @@ def tax_value_and_grad(income: float) -> tuple[float, float]:
     return value, income_bar
 
 
-# s2s digest: eb4c0a771ec7fae6
+# s2s digest: 2bf9fa4e3e6b3d71

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def walrus_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `walrus`, and its gradient with respect to `x`.
 
@@ -35,4 +34,4 @@ def walrus_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: ea4794f8331df563
+# s2s digest: 8b5b111c4c4b9574

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def filtered_value_and_grad(x: float):
     """Value of `filtered`, and its gradient with respect to `x`.
 
@@ -28,4 +27,4 @@ def filtered_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 52d29666211e902d
+# s2s digest: 337830d27e62a742

@@ -37,17 +37,17 @@ def greatest_of_few_value_and_grad(xs, y: float):
         if x > 0.0:
             product = x * x
             if found:
-                extreme = np.maximum(extreme, product)
+                extreme = max(extreme, product)
             else:
                 extreme = product
                 found = True
     # builtin_calls.py:236: return greatest + min([], default=y) * min([y, 2.0], default=1.0)
-    smaller = np.minimum(y, 2.0)
+    smaller = min(y, 2.0)
     value = extreme + y * smaller
 
     # Backward, from the return value to the arguments.
     # builtin_calls.py:236: return greatest + min([], default=y) * min([y, 2.0], default=1.0)
-    y_bar = smaller + np.where(y < 2.0, y, 0.0)
+    y_bar = smaller + (y if y < 2.0 else 0.0)
     # builtin_calls.py:235: greatest = max((x * x for x in xs if x > 0.0), default=y)
     extreme_bar = 1.0
     xs_bar = np.empty(n)
@@ -58,9 +58,9 @@ def greatest_of_few_value_and_grad(xs, y: float):
         if x > 0.0:
             product = x * x
             if found:
-                at_least = extreme >= product
-                extreme_bar_1 = np.where(at_least, 0.0, extreme_bar)
-                extreme_bar = np.where(at_least, extreme_bar, 0.0)
+                above = product > extreme
+                extreme_bar_1 = extreme_bar if above else 0.0
+                extreme_bar = 0.0 if above else extreme_bar
             else:
                 extreme_bar_1 = extreme_bar
                 extreme_bar = 0.0
@@ -73,4 +73,4 @@ def greatest_of_few_value_and_grad(xs, y: float):
     return value, (xs_bar, y_bar)
 
 
-# s2s digest: c870249c8aeccf41
+# s2s digest: 617af8a250e649e8

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def integers_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `integers`, and its gradient with respect to `x`.
 
@@ -43,4 +42,4 @@ def integers_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 21a4e20f7c1388c4
+# s2s digest: b977fbb33eb29575

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def modulus_value_and_grad(x: float, y: float):
     """Value of `modulus`, and its gradient with respect to all its arguments.
 
@@ -31,4 +30,4 @@ def modulus_value_and_grad(x: float, y: float):
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 53fa8f5b80e3a887
+# s2s digest: 4ac12428e0d404a3

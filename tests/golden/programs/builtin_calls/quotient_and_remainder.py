@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def quotient_and_remainder_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -36,4 +35,4 @@ def quotient_and_remainder_value_and_grad(
     return value, (remainder_bar, y_bar)
 
 
-# s2s digest: 807615609863b5ef
+# s2s digest: 9c419fd90888f38d

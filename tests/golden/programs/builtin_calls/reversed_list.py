@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def reversed_list_value_and_grad(x: float, y: float):
     """Value of `reversed_list`, and its gradient with respect to all its arguments.
 
@@ -34,4 +33,4 @@ def reversed_list_value_and_grad(x: float, y: float):
     return total, (x_bar, y_bar)
 
 
-# s2s digest: e5969c8cb9e67490
+# s2s digest: ebf7881b2993ceb7

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def sorted_static_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `sorted_static`, and its gradient with respect to `x`.
 
@@ -31,4 +30,4 @@ def sorted_static_value_and_grad(x: float) -> tuple[float, float]:
     return total_1, x_bar
 
 
-# s2s digest: cf4e2d537775ee35
+# s2s digest: e6b31810e5e68c4d

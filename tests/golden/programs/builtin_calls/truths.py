@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def truths_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `truths`, and its gradient with respect to all its arguments.
 
@@ -46,4 +45,4 @@ def truths_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 30a460f37f272fe3
+# s2s digest: 329b90af71a984a1

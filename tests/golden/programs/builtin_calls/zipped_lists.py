@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def zipped_lists_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -32,4 +31,4 @@ def zipped_lists_value_and_grad(
     return total, (x, y_bar)
 
 
-# s2s digest: b4d0be1af56f5f8f
+# s2s digest: e37026f38e948689

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def best_particle_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `best_particle`, and its gradient with respect to `x`.
 
@@ -57,4 +56,4 @@ def best_particle_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 48126cb2fff66eee
+# s2s digest: 222cc52a36dac23b

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def callable_object_value_and_grad(
     x: float, c: float
 ) -> tuple[float, tuple[float, float]]:
@@ -36,4 +35,4 @@ def callable_object_value_and_grad(
     return value, (x_bar, c_bar)
 
 
-# s2s digest: e6da41964f47f4e6
+# s2s digest: c8f5787f51af91aa

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def changed_by_methods_value_and_grad(
     a: float, b: float
 ) -> tuple[float, tuple[float, float]]:
@@ -55,4 +54,4 @@ def changed_by_methods_value_and_grad(
     return value, (a_bar, high_bar)
 
 
-# s2s digest: 1f852ddd12e93c44
+# s2s digest: 2f169f3235019bf8

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def compared_by_methods_value_and_grad(
     a: float, b: float
 ) -> tuple[float, tuple[float, float]]:
@@ -51,4 +50,4 @@ def compared_by_methods_value_and_grad(
     return total, (a_bar, b_bar)
 
 
-# s2s digest: 70be44f4e6714cdc
+# s2s digest: 82a63712b4bae99b

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def energies_value_and_grad(
     depth: float, r: float
 ) -> tuple[float, tuple[float, float]]:
@@ -91,4 +90,4 @@ def energies_value_and_grad(
     return value, (depth_bar, r_bar)
 
 
-# s2s digest: 9f67d30809d9ccbe
+# s2s digest: a9a4f489caa18752

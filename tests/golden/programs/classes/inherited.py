@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def inherited_value_and_grad(size: float) -> tuple[float, float]:
     """Value of `inherited`, and its gradient with respect to `size`.
 
@@ -35,4 +34,4 @@ def inherited_value_and_grad(size: float) -> tuple[float, float]:
     return total, size_bar
 
 
-# s2s digest: d4631661e9b63f9d
+# s2s digest: e61e2af8f4ba85ca

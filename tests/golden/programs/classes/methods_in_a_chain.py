@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def methods_in_a_chain_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `methods_in_a_chain`, and its gradient with respect to `x`.
 
@@ -42,4 +41,4 @@ def methods_in_a_chain_value_and_grad(x: float) -> tuple[float, float]:
     return the_Adder, x_bar
 
 
-# s2s digest: 55e567bc01ea6fb6
+# s2s digest: ebea89bfe3db647a

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def particle_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `particle`, and its gradient with respect to `x`.
 
@@ -67,4 +66,4 @@ def particle_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 04d4e620e8e79e73
+# s2s digest: 6636c363eb8a9e39

@@ -27,18 +27,18 @@ def drawdown_value_and_grad(prices):
     peak = prices[0]
     # dynamic.py:29: for price in prices:
     worst = 0.0
-    at_least_steps = np.empty(n, dtype=bool)
-    at_least_1_steps = np.empty(n, dtype=bool)
+    above_steps = np.empty(n, dtype=bool)
+    above_1_steps = np.empty(n, dtype=bool)
     peak_steps = np.empty(n)
     for i in range(n):
         price = prices[i]
         # dynamic.py:30: peak = max(peak, price)
-        at_least_steps[i] = peak >= price
-        peak = np.maximum(peak, price)
+        above_steps[i] = price > peak
+        peak = max(peak, price)
         # dynamic.py:31: worst = max(worst, (peak - price) / peak)
         ratio = (peak - price) / peak
-        at_least_1_steps[i] = worst >= ratio
-        worst = np.maximum(worst, ratio)
+        above_1_steps[i] = ratio > worst
+        worst = max(worst, ratio)
         peak_steps[i] = peak
 
     # Backward, from the return value to the arguments.
@@ -47,22 +47,20 @@ def drawdown_value_and_grad(prices):
     worst_bar = 1.0
     prices_bar = np.empty(n)
     for i in reversed(range(n)):
-        at_least = at_least_steps[i]
-        at_least_1 = at_least_1_steps[i]
+        above = above_steps[i]
+        above_1 = above_1_steps[i]
         peak = peak_steps[i]
         # dynamic.py:31: worst = max(worst, (peak - price) / peak)
-        worst_bar_1 = np.where(at_least_1, worst_bar, 0.0)
-        ratio_bar = np.where(at_least_1, 0.0, worst_bar) / peak
+        ratio_bar = (worst_bar if above_1 else 0.0) / peak
         peak_bar += ratio_bar - (peak - prices[i]) / peak * ratio_bar
+        worst_bar = 0.0 if above_1 else worst_bar
         # dynamic.py:30: peak = max(peak, price)
-        peak_bar_1 = np.where(at_least, peak_bar, 0.0)
-        prices_bar[i] = np.where(at_least, 0.0, peak_bar) - ratio_bar
-        peak_bar = peak_bar_1
-        worst_bar = worst_bar_1
+        prices_bar[i] = (peak_bar if above else 0.0) - ratio_bar
+        peak_bar = 0.0 if above else peak_bar
     # dynamic.py:27: peak = prices[0]
     prices_bar[0] += peak_bar
 
     return worst, prices_bar
 
 
-# s2s digest: 3da8ce56f8f7144c
+# s2s digest: c7a038a5e324a508

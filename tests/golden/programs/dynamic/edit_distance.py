@@ -32,8 +32,8 @@ def edit_distance_value_and_grad(a, b):
     # dynamic.py:57: d[0, :] = np.arange(n + 1)
     d[0] = np.arange(m + 1).astype(float)
     # dynamic.py:58: for i in range(1, m + 1):
-    at_most_steps = np.empty((n, m), dtype=bool)
-    at_most_1_steps = np.empty((n, m), dtype=bool)
+    below_steps = np.empty((n, m), dtype=bool)
+    below_1_steps = np.empty((n, m), dtype=bool)
     for i in range(1, n + 1):
         # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
         element = a[i - 1]
@@ -44,10 +44,10 @@ def edit_distance_value_and_grad(a, b):
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
             summed = d[i - 1, j] + 1.0
             summed_1 = d[i, j - 1] + 1.0
-            smaller = np.minimum(change, summed)
-            at_most_steps[i - 1, j - 1] = change <= summed
-            at_most_1_steps[i - 1, j - 1] = smaller <= summed_1
-            d[i, j] = np.minimum(smaller, summed_1)
+            smaller = min(change, summed)
+            below_steps[i - 1, j - 1] = summed < change
+            below_1_steps[i - 1, j - 1] = summed_1 < smaller
+            d[i, j] = min(smaller, summed_1)
     # dynamic.py:62: return d[m, n]
     value = d[-1, -1]
 
@@ -60,19 +60,19 @@ def edit_distance_value_and_grad(a, b):
     b_bar = np.zeros(m)
     for i in reversed(range(1, n + 1)):
         # dynamic.py:59: for j in range(1, n + 1):
-        at_most_2 = at_most_steps[i - 1]
-        at_most_1_1 = at_most_1_steps[i - 1]
+        below_2 = below_steps[i - 1]
+        below_1_1 = below_1_steps[i - 1]
         element = a[i - 1]
         for j in reversed(range(1, m + 1)):
-            row = at_most_2[j - 1]
-            row_1 = at_most_1_1[j - 1]
+            row = below_2[j - 1]
+            row_1 = below_1_1[j - 1]
             # dynamic.py:61: d[i, j] = min(change, d[i - 1, j] + 1.0, d[i, j - 1] + 1.0)
             d_bar_i_j = d_bar[i, j]
             d_bar[i, j] = 0.0
-            chosen_bar = np.where(row_1, d_bar_i_j, 0.0)
-            change_bar = np.where(row, chosen_bar, 0.0)
-            d_bar[i, j - 1] += np.where(row_1, 0.0, d_bar_i_j)
-            d_bar[i - 1, j] += np.where(row, 0.0, chosen_bar)
+            chosen_bar = 0.0 if row_1 else d_bar_i_j
+            change_bar = 0.0 if row else chosen_bar
+            d_bar[i, j - 1] += d_bar_i_j if row_1 else 0.0
+            d_bar[i - 1, j] += chosen_bar if row else 0.0
             # dynamic.py:60: change = d[i - 1, j - 1] + abs(a[i - 1] - b[j - 1])
             product_bar = change_bar * np.sign(element - b[j - 1])
             b_bar[j - 1] -= product_bar
@@ -82,4 +82,4 @@ def edit_distance_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: d5b2de8a184dbb07
+# s2s digest: 953d46462e8079d6

@@ -26,29 +26,29 @@ def knapsack_value_and_grad(values):
     best = np.zeros(5)
     # dynamic.py:113: for room in range(4, weight - 1, -1):
     value = values[0]
-    at_least_steps = np.empty(4, dtype=bool)
+    above_steps = np.empty(4, dtype=bool)
     for room in reversed(range(1, 5)):
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_room = best[room]
         summed = best[room - 1] + value
-        at_least_steps[room - 1] = best_room >= summed
-        best[room] = np.maximum(best_room, summed)
+        above_steps[room - 1] = summed > best_room
+        best[room] = max(best_room, summed)
     value = values[1]
-    at_least_steps_1 = np.empty(3, dtype=bool)
+    above_steps_1 = np.empty(3, dtype=bool)
     for room in reversed(range(2, 5)):
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_room = best[room]
         summed = best[room - 2] + value
-        at_least_steps_1[room - 2] = best_room >= summed
-        best[room] = np.maximum(best_room, summed)
+        above_steps_1[room - 2] = summed > best_room
+        best[room] = max(best_room, summed)
     value = values[2]
-    at_least_steps_2 = np.empty(2, dtype=bool)
+    above_steps_2 = np.empty(2, dtype=bool)
     for room in reversed(range(3, 5)):
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_room = best[room]
         summed = best[room - 3] + value
-        at_least_steps_2[room - 3] = best_room >= summed
-        best[room] = np.maximum(best_room, summed)
+        above_steps_2[room - 3] = summed > best_room
+        best[room] = max(best_room, summed)
     # dynamic.py:115: return best[-1]
     value = best[4]
 
@@ -59,38 +59,38 @@ def knapsack_value_and_grad(values):
     # dynamic.py:113: for room in range(4, weight - 1, -1):
     value_bar = 0.0
     for room in range(3, 5):
-        at_least_steps_2_row = at_least_steps_2[room - 3]
+        above_steps_2_row = above_steps_2[room - 3]
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_bar_room = best_bar[room]
         best_bar[room] = 0.0
-        chosen_bar = np.where(at_least_steps_2_row, 0.0, best_bar_room)
+        chosen_bar = best_bar_room if above_steps_2_row else 0.0
         value_bar += chosen_bar
         best_bar[room - 3] += chosen_bar
-        best_bar[room] += np.where(at_least_steps_2_row, best_bar_room, 0.0)
+        best_bar[room] += 0.0 if above_steps_2_row else best_bar_room
     value_bar_1 = 0.0
     for room in range(2, 5):
-        at_least_steps_1_row = at_least_steps_1[room - 2]
+        above_steps_1_row = above_steps_1[room - 2]
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_bar_room = best_bar[room]
         best_bar[room] = 0.0
-        chosen_bar = np.where(at_least_steps_1_row, 0.0, best_bar_room)
+        chosen_bar = best_bar_room if above_steps_1_row else 0.0
         value_bar_1 += chosen_bar
         best_bar[room - 2] += chosen_bar
-        best_bar[room] += np.where(at_least_steps_1_row, best_bar_room, 0.0)
+        best_bar[room] += 0.0 if above_steps_1_row else best_bar_room
     value_bar_2 = 0.0
     for room in range(1, 5):
-        at_least = at_least_steps[room - 1]
+        above = above_steps[room - 1]
         # dynamic.py:114: best[room] = max(best[room], best[room - weight] + value)
         best_bar_room = best_bar[room]
         best_bar[room] = 0.0
-        chosen_bar = np.where(at_least, 0.0, best_bar_room)
+        chosen_bar = best_bar_room if above else 0.0
         value_bar_2 += chosen_bar
         best_bar[room - 1] += chosen_bar
-        best_bar[room] += np.where(at_least, best_bar_room, 0.0)
+        best_bar[room] += 0.0 if above else best_bar_room
     # dynamic.py:112: for value, weight in zip(values, weights):
     values_bar = np.array([value_bar_2, value_bar_1, value_bar])
 
     return value, values_bar
 
 
-# s2s digest: 397b7f5bf4dbac0b
+# s2s digest: 5ff30295c5357efb

@@ -28,17 +28,17 @@ def maximum_subarray_value_and_grad(xs):
     # dynamic.py:42: for x in xs[1:]:
     best_1 = best
     current = best
-    at_least_steps = np.empty(n - 1, dtype=bool)
-    at_least_1_steps = np.empty(n - 1, dtype=bool)
+    above_steps = np.empty(n - 1, dtype=bool)
+    above_1_steps = np.empty(n - 1, dtype=bool)
     for i in range(n - 1):
         x = xs[i + 1]
         # dynamic.py:43: current = max(x, current + x)
         current_plus_x = current + x
-        current = np.maximum(x, current_plus_x)
-        at_least_steps[i] = x >= current_plus_x
+        current = max(x, current_plus_x)
+        above_steps[i] = current_plus_x > x
         # dynamic.py:44: best = max(best, current)
-        at_least_1_steps[i] = best_1 >= current
-        best_1 = np.maximum(best_1, current)
+        above_1_steps[i] = current > best_1
+        best_1 = max(best_1, current)
     # dynamic.py:45: return best**2
     value = best_1**2
 
@@ -48,12 +48,13 @@ def maximum_subarray_value_and_grad(xs):
     current_bar = 0.0
     current_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
-        at_least_1 = at_least_1_steps[i]
+        above_1 = above_1_steps[i]
         # dynamic.py:44: best = max(best, current)
-        current_bar += np.where(at_least_1, 0.0, best_bar)
-        best_bar = np.where(at_least_1, best_bar, 0.0)
+        if above_1:
+            current_bar += best_bar
+        best_bar = 0.0 if above_1 else best_bar
         # dynamic.py:43: current = max(x, current + x)
-        current_bar_1 = np.where(at_least_steps[i], 0.0, current_bar)
+        current_bar_1 = current_bar if above_steps[i] else 0.0
         current_bar_steps[i] = current_bar
         current_bar = current_bar_1
     best_bar += current_bar
@@ -65,4 +66,4 @@ def maximum_subarray_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 3e24307fd1334ce7
+# s2s digest: 0bfbec815bfb5ea8

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def pascal_row_value_and_grad(x: float):
     """Value of `pascal_row`, and its gradient with respect to `x`.
 
@@ -52,4 +51,4 @@ def pascal_row_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 0747126de0282e70
+# s2s digest: 019c702ca6fdb78c

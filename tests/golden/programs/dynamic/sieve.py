@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def sieve_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `sieve`, and its gradient with respect to `x`.
 
@@ -37,4 +36,4 @@ def sieve_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 62b5c4ed559a1acc
+# s2s digest: 88cc8b83dad214c3

@@ -28,8 +28,8 @@ def time_warping_value_and_grad(a, b):
     # dynamic.py:71: cost[0, 0] = 0.0
     cost[0, 0] = 0.0
     # dynamic.py:72: for i in range(len(a)):
-    at_most_steps = np.empty((n, m), dtype=bool)
-    at_most_1_steps = np.empty((n, m), dtype=bool)
+    below_steps = np.empty((n, m), dtype=bool)
+    below_1_steps = np.empty((n, m), dtype=bool)
     for i in range(n):
         # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
         a_i = a[i]
@@ -39,10 +39,10 @@ def time_warping_value_and_grad(a, b):
             cost_i_j = cost[i, j]
             element = cost[i, j + 1]
             element_1 = cost[i + 1, j]
-            smaller = np.minimum(cost_i_j, element)
-            at_most_steps[i, j] = cost_i_j <= element
-            step = np.minimum(smaller, element_1)
-            at_most_1_steps[i, j] = smaller <= element_1
+            smaller = min(cost_i_j, element)
+            below_steps[i, j] = element < cost_i_j
+            step = min(smaller, element_1)
+            below_1_steps[i, j] = element_1 < smaller
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
             cost[i + 1, j + 1] = (a_i - b[j]) ** 2 + step
     # dynamic.py:76: return cost[-1, -1]
@@ -57,12 +57,12 @@ def time_warping_value_and_grad(a, b):
     b_bar = np.zeros(m)
     for i in reversed(range(n)):
         # dynamic.py:73: for j in range(len(b)):
-        at_most_2 = at_most_steps[i]
-        at_most_1_1 = at_most_1_steps[i]
+        below_2 = below_steps[i]
+        below_1_1 = below_1_steps[i]
         a_i = a[i]
         for j in reversed(range(m)):
-            row = at_most_2[j]
-            row_1 = at_most_1_1[j]
+            row = below_2[j]
+            row_1 = below_1_1[j]
             # dynamic.py:75: cost[i + 1, j + 1] = (a[i] - b[j]) ** 2 + step
             step_bar = cost_bar[i + 1, j + 1]
             cost_bar[i + 1, j + 1] = 0.0
@@ -70,12 +70,12 @@ def time_warping_value_and_grad(a, b):
             b_bar[j] -= product_bar
             a_bar[i] += product_bar
             # dynamic.py:74: step = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
-            chosen_bar = np.where(row_1, step_bar, 0.0)
-            cost_bar[i + 1, j] += np.where(row_1, 0.0, step_bar)
-            cost_bar[i, j + 1] += np.where(row, 0.0, chosen_bar)
-            cost_bar[i, j] += np.where(row, chosen_bar, 0.0)
+            chosen_bar = 0.0 if row_1 else step_bar
+            cost_bar[i + 1, j] += step_bar if row_1 else 0.0
+            cost_bar[i, j + 1] += chosen_bar if row else 0.0
+            cost_bar[i, j] += 0.0 if row else chosen_bar
 
     return value, (a_bar, b_bar)
 
 
-# s2s digest: 83f6ef5413b2bfb5
+# s2s digest: ad169db403264bd3

@@ -29,20 +29,20 @@ def water_level_value_and_grad(heights):
     left = 0.0
     right = 0.0
     water = 0.0
-    left_steps = []
     i_steps = []
-    right_steps = []
+    left_steps = []
     j_steps = []
+    right_steps = []
     while i <= j:
-        left_steps.append(left)
         i_steps.append(i)
-        right_steps.append(right)
+        left_steps.append(left)
         j_steps.append(j)
+        right_steps.append(right)
         # dynamic.py:303: if left < right:
         if left < right:
             # dynamic.py:304: left = max(left, heights[i])
             heights_i = heights[i]
-            left = np.maximum(left, heights_i)
+            left = max(left, heights_i)
             # dynamic.py:305: water += left - heights[i]
             water += left - heights_i
             # dynamic.py:306: i += 1
@@ -50,7 +50,7 @@ def water_level_value_and_grad(heights):
         else:
             # dynamic.py:308: right = max(right, heights[j])
             heights_j = heights[j]
-            right = np.maximum(right, heights_j)
+            right = max(right, heights_j)
             # dynamic.py:309: water += right - heights[j]
             water += right - heights_j
             # dynamic.py:310: j -= 1
@@ -61,31 +61,31 @@ def water_level_value_and_grad(heights):
     heights_bar = np.zeros(n)
     left_bar = 0.0
     right_bar = 0.0
-    for left, i, right, j in zip(
-        reversed(left_steps),
+    for i, left, j, right in zip(
         reversed(i_steps),
-        reversed(right_steps),
+        reversed(left_steps),
         reversed(j_steps),
+        reversed(right_steps),
     ):
         # dynamic.py:303: if left < right:
         if left < right:
             # dynamic.py:305: water += left - heights[i]
-            left_bar = left_bar + 1.0
+            left_bar += 1.0
             # dynamic.py:304: left = max(left, heights[i])
-            at_least = left >= heights[i]
-            left_bar_1 = np.where(at_least, left_bar, 0.0)
-            heights_bar[i] += np.where(at_least, 0.0, left_bar) - 1.0
+            above = heights[i] > left
+            left_bar_1 = 0.0 if above else left_bar
+            heights_bar[i] += (left_bar if above else 0.0) - 1.0
             left_bar = left_bar_1
         else:
             # dynamic.py:309: water += right - heights[j]
-            right_bar = right_bar + 1.0
+            right_bar += 1.0
             # dynamic.py:308: right = max(right, heights[j])
-            at_least = right >= heights[j]
-            right_bar_1 = np.where(at_least, right_bar, 0.0)
-            heights_bar[j] += np.where(at_least, 0.0, right_bar) - 1.0
+            above = heights[j] > right
+            right_bar_1 = 0.0 if above else right_bar
+            heights_bar[j] += (right_bar if above else 0.0) - 1.0
             right_bar = right_bar_1
 
     return water, heights_bar
 
 
-# s2s digest: 72c0dc1777b692f3
+# s2s digest: 9faadd8a5118aa1e

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def by_range_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `by_range`, and its gradient with respect to `x`.
 
@@ -40,4 +39,4 @@ def by_range_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 6bda897a8a0f861e
+# s2s digest: e6836bcc7fe7d05a

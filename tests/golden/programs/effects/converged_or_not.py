@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `converged_or_not`, and its gradient with respect to `a`.
 
@@ -57,4 +56,4 @@ def converged_or_not_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: 1770e0ba2e98b686
+# s2s digest: 16393d88a85ec37f

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def limited_steps_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `limited_steps`, and its gradient with respect to `a`.
 
@@ -48,4 +47,4 @@ def limited_steps_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: 973c898be2473674
+# s2s digest: 2878b32271e54026

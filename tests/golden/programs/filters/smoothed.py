@@ -52,7 +52,8 @@ def smoothed_value_and_grad(xs, alpha: float):
     for i in reversed(range(1, n)):
         state = state_steps[i]
         # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
-        state_bar += np.where(-0.5 < state and state < 0.8, product_bar[i], 0.0)
+        if -0.5 < state and state < 0.8:
+            state_bar += product_bar[i]
         # filters.py:34: state = x if state is None else alpha * x + (1.0 - alpha) * state
         x_bar_steps[i - 1] = alpha * state_bar
         alpha_bar += state_bar * xs[i] - state_bar * state_steps[i - 1]
@@ -61,11 +62,11 @@ def smoothed_value_and_grad(xs, alpha: float):
     xs_bar[1:] = x_bar_steps
     # filters.py:35: out.append(np.clip(state, -0.5, 0.8))
     both = -0.5 < xs[0] and xs[0] < 0.8
-    x_bar = state_bar + np.where(both, product_bar[0], 0.0)
+    x_bar = state_bar + (product_bar[0] if both else 0.0)
     # filters.py:33: for x in xs:
     xs_bar[0] += x_bar
 
     return value, (xs_bar, alpha_bar)
 
 
-# s2s digest: 0b4d1107fc8c7628
+# s2s digest: 9a129bf6de2f3d67

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def accumulated_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `accumulated`, and its gradient with respect to `x`.
 
@@ -33,4 +32,4 @@ def accumulated_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: b787f167e08904cf
+# s2s digest: c399823af21809e3

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def arguments_in_a_list_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -36,4 +35,4 @@ def arguments_in_a_list_value_and_grad(
     return value, (x_bar, y_bar)
 
 
-# s2s digest: 34967fb292e89096
+# s2s digest: fb5b2df709fd8f2d

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def augmented_everything_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -44,4 +43,4 @@ def augmented_everything_value_and_grad(
     return z_2, (x_bar, y_bar)
 
 
-# s2s digest: 58b9d1068ad27a7a
+# s2s digest: 2388216bdb16bb00

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def cached_value_and_grad(x: float):
     """Value of `cached`, and its gradient with respect to `x`.
 
@@ -43,4 +42,4 @@ def cached_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: 1b0a8e10fe16e735
+# s2s digest: 25a1f105b51ecdad

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def chained_lists_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -37,4 +36,4 @@ def chained_lists_value_and_grad(
     return total, (x_bar, y_bar)
 
 
-# s2s digest: 59caef828794461b
+# s2s digest: 414f28a0164351ff

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def closure_value_and_grad(x: float, k: float) -> tuple[float, tuple[float, float]]:
     """Value of `closure`, and its gradient with respect to all its arguments.
 
@@ -33,4 +32,4 @@ def closure_value_and_grad(x: float, k: float) -> tuple[float, tuple[float, floa
     return value, (x_bar, k_bar)
 
 
-# s2s digest: 9236c60c16b25f46
+# s2s digest: 98a5558a20e0f3b7

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def dictionary_comprehension_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -35,4 +34,4 @@ def dictionary_comprehension_value_and_grad(
     return value, (y_squared, y_bar)
 
 
-# s2s digest: e86be36354bd374f
+# s2s digest: 284fa050550baa39

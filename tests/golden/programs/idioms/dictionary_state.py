@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def dictionary_state_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `dictionary_state`, and its gradient with respect to `x`.
 
@@ -42,4 +41,4 @@ def dictionary_state_value_and_grad(x: float) -> tuple[float, float]:
     return value_1, x_bar
 
 
-# s2s digest: 8230875452b43bc5
+# s2s digest: fcc98610f7eb6f8d

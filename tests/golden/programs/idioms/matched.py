@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def matched_value_and_grad(x: float, kind: str = "cubic") -> tuple[float, float]:
     """Value of `matched`, and its gradient with respect to `x`.
 
@@ -32,4 +31,4 @@ def matched_value_and_grad(x: float, kind: str = "cubic") -> tuple[float, float]
     return value, x_bar
 
 
-# s2s digest: 422625f5fc726104
+# s2s digest: 267ca596ca078518

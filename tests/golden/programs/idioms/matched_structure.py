@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def matched_structure_value_and_grad(
     x: float, y: float
 ) -> tuple[float, tuple[float, float]]:
@@ -34,4 +33,4 @@ def matched_structure_value_and_grad(
     return total, (x_bar, twice_total)
 
 
-# s2s digest: 28837966accd033a
+# s2s digest: f8c72a2094b1d0ea

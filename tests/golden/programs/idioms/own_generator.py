@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def own_generator_value_and_grad(x: float):
     """Value of `own_generator`, and its gradient with respect to `x`.
 
@@ -45,4 +44,4 @@ def own_generator_value_and_grad(x: float):
     return value, x_bar
 
 
-# s2s digest: dcc820c98f1ef058
+# s2s digest: 7352297bef54df23

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def partially_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `partially`, and its gradient with respect to `x`.
 
@@ -29,4 +28,4 @@ def partially_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 0accb0a23af7d3d6
+# s2s digest: 033e9ee8d0175797

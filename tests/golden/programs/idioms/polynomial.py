@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def polynomial_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `polynomial`, and its gradient with respect to `x`.
 
@@ -28,4 +27,4 @@ def polynomial_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: da58d3a116280f1b
+# s2s digest: 2c1027d863bda5ee

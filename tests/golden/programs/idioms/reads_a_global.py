@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def reads_a_global_value_and_grad(
     t: float, v: float
 ) -> tuple[float, tuple[float, float]]:
@@ -43,4 +42,4 @@ def reads_a_global_value_and_grad(
     return y, (t_bar, v_bar)
 
 
-# s2s digest: 2a24338fbbfda1ef
+# s2s digest: 3425b8993461c732

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def recursive_power_value_and_grad(x: float, n: int = 5) -> tuple[float, float]:
     """Value of `recursive_power`, and its gradient with respect to `x`.
 
@@ -35,4 +34,4 @@ def recursive_power_value_and_grad(x: float, n: int = 5) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: f011ba388c3dde6f
+# s2s digest: 401ec94c34263fb4

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def returns_a_dict_vjp(x: float, y_bar):
     """Value of `returns_a_dict`, and the cotangent `y_bar` of it pulled back to `x`.
 
@@ -43,4 +42,4 @@ def returns_a_dict_vjp(x: float, y_bar):
     return {"energy": energy, "force": value}, x_bar
 
 
-# s2s digest: 982919444e9b44be
+# s2s digest: 87323f1a91dccb54

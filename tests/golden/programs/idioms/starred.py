@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def starred_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `starred`, and its gradient with respect to `x`.
 
@@ -32,4 +31,4 @@ def starred_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: fe28fc44dbab5ec9
+# s2s digest: f12a0a5f23b7331d

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def string_keys_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `string_keys`, and its gradient with respect to `x`.
 
@@ -36,4 +35,4 @@ def string_keys_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: c8ecb8a3e25af679
+# s2s digest: 2f62b45b628c4d5b

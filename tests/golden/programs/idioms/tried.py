@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def tried_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `tried`, and its gradient with respect to `x`.
 
@@ -34,4 +33,4 @@ def tried_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: eb49f127a3e7e805
+# s2s digest: 688926c6c331dc34

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def tuple_state_vjp(x: float, y_bar):
     """Value of `tuple_state`, and the cotangent `y_bar` of it pulled back to `x`.
 
@@ -43,4 +42,4 @@ def tuple_state_vjp(x: float, y_bar):
     return (x, velocity), x_bar
 
 
-# s2s digest: 8e7f0d5145ec7bb7
+# s2s digest: 74ae115686080ec2

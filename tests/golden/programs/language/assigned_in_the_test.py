@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def assigned_in_the_test_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `assigned_in_the_test`, and its gradient with respect to `x`.
 
@@ -54,4 +53,4 @@ def assigned_in_the_test_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: d37961208296787d
+# s2s digest: a7c86a63378f1959

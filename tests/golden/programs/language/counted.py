@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def counted_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `counted`, and its gradient with respect to `x`.
 
@@ -48,4 +47,4 @@ def counted_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 89a7972d7471cdbd
+# s2s digest: 599711206d569d67

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def decorated_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `decorated`, and its gradient with respect to `x`.
 
@@ -31,4 +30,4 @@ def decorated_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: abb42870392d6b3b
+# s2s digest: 6089318e30a8abe1

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def folded_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `folded`, and its gradient with respect to all its arguments.
 
@@ -33,13 +32,13 @@ def folded_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float
     # Backward, from the return value to the arguments.
     # language.py:297: product = product + a * b
     y_bar = 4.0 * b
-    a_bar = 4.0 * y + 4.0
+    b_bar = 4.0 * y + 4.0
     # language.py:295: product = functools.reduce(lambda a, b: a * b + 1.0, [x, y, x])
-    a_bar += 8.0 * x
-    y_bar_1 = y_bar + x * a_bar
-    x_bar = y_bar + 4.0 * a + a_bar * y
+    b_bar += 8.0 * x
+    y_bar_1 = y_bar + x * b_bar
+    x_bar = y_bar + 4.0 * a + b_bar * y
 
     return value, (x_bar, y_bar_1)
 
 
-# s2s digest: afabebd47b8190dd
+# s2s digest: e57ed2ba1325c170

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def generated_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `generated`, and its gradient with respect to `x`.
 
@@ -70,4 +69,4 @@ def generated_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 8c5f7ab1e45f98c1
+# s2s digest: a41fca1f071ec612

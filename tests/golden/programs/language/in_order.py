@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def in_order_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `in_order`, and its gradient with respect to all its arguments.
 
@@ -42,4 +41,4 @@ def in_order_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, flo
     return value, (x_bar, y_bar)
 
 
-# s2s digest: c68f416d75fb460b
+# s2s digest: 305e64eff53c7494

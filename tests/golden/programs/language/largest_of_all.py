@@ -25,18 +25,18 @@ def largest_of_all_value_and_grad(xs):
 
     # language.py:107: return max(x * x for x in xs) * min(x + 1.0 for x in xs)
     extreme = xs[0] * xs[0]
-    at_least_steps = np.empty(n - 1, dtype=bool)
+    above_steps = np.empty(n - 1, dtype=bool)
     for i in range(n - 1):
         x = xs[i + 1]
         product = x * x
-        at_least_steps[i] = extreme >= product
-        extreme = np.maximum(extreme, product)
+        above_steps[i] = product > extreme
+        extreme = max(extreme, product)
     extreme_1 = xs[0] + 1.0
-    at_most_steps = np.empty(n - 1, dtype=bool)
+    below_steps = np.empty(n - 1, dtype=bool)
     for i in range(n - 1):
         summed = xs[i + 1] + 1.0
-        at_most_steps[i] = extreme_1 <= summed
-        extreme_1 = np.minimum(extreme_1, summed)
+        below_steps[i] = summed < extreme_1
+        extreme_1 = min(extreme_1, summed)
     value = extreme * extreme_1
 
     # Backward, from the return value to the arguments.
@@ -44,16 +44,15 @@ def largest_of_all_value_and_grad(xs):
     extreme_bar = extreme
     chosen_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
-        at_most = at_most_steps[i]
-        chosen_bar_steps[i] = np.where(at_most, 0.0, extreme_bar)
-        extreme_bar = np.where(at_most, extreme_bar, 0.0)
+        below = below_steps[i]
+        chosen_bar_steps[i] = extreme_bar if below else 0.0
+        extreme_bar = 0.0 if below else extreme_bar
     extreme_bar_1 = extreme_1
     product_bar_steps = np.empty(n - 1)
     for i in reversed(range(n - 1)):
-        at_least = at_least_steps[i]
-        extreme_bar_1_1 = np.where(at_least, extreme_bar_1, 0.0)
-        product_bar_steps[i] = 2.0 * np.where(at_least, 0.0, extreme_bar_1) * xs[i + 1]
-        extreme_bar_1 = extreme_bar_1_1
+        above = above_steps[i]
+        product_bar_steps[i] = 2.0 * (extreme_bar_1 if above else 0.0) * xs[i + 1]
+        extreme_bar_1 = 0.0 if above else extreme_bar_1
     xs_bar = np.zeros(xs.shape)
     xs_bar[1:] = chosen_bar_steps + product_bar_steps
     xs_bar[0] += extreme_bar + 2.0 * extreme_bar_1 * xs[0]
@@ -61,4 +60,4 @@ def largest_of_all_value_and_grad(xs):
     return value, xs_bar
 
 
-# s2s digest: 63eedb70e1c6785f
+# s2s digest: c90fa00bda1aacc5

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def membership_value_and_grad(x: float, k: int) -> tuple[float, float]:
     """Value of `membership`, and its gradient with respect to `x`.
 
@@ -40,4 +39,4 @@ def membership_value_and_grad(x: float, k: int) -> tuple[float, float]:
     return x_1, x_bar
 
 
-# s2s digest: 64e30a31c15964d3
+# s2s digest: 044434f212eade3b

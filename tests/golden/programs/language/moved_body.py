@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def moved_body_value_and_grad(
     position: float, velocity: float
 ) -> tuple[float, tuple[float, float]]:
@@ -57,4 +56,4 @@ def moved_body_value_and_grad(
     return value, (position_bar, velocity_bar)
 
 
-# s2s digest: 6c2898dd9fd55d44
+# s2s digest: b2da75e91e70867c

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def newton_until_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `newton_until`, and its gradient with respect to `a`.
 
@@ -47,4 +46,4 @@ def newton_until_value_and_grad(a: float) -> tuple[float, float]:
     return value, a_bar
 
 
-# s2s digest: 45d4f93776b6d0f3
+# s2s digest: ee16118769f9d8c5

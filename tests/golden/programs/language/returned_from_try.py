@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def returned_from_try_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `returned_from_try`, and its gradient with respect to `x`.
 
@@ -45,4 +44,4 @@ def returned_from_try_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: b667fb359ed6d6f7
+# s2s digest: b1c79e3f57d449a1

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def returned_from_with_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `returned_from_with`, and its gradient with respect to `x`.
 
@@ -44,4 +43,4 @@ def returned_from_with_value_and_grad(x: float) -> tuple[float, float]:
     return y, x_bar
 
 
-# s2s digest: c59ee576fe9695da
+# s2s digest: d655ec24a7be3489

@@ -24,26 +24,24 @@ def max_pool_value_and_grad(xs):
         raise ValueError("expected xs: f64[n], n >= 6")
 
     # learning.py:148: return np.sum(np.array([max(xs[2 * i], xs[2 * i + 1]) for i in range(3)]) ** 2)
-    vector = np.array(
-        [np.maximum(xs[0], xs[1]), np.maximum(xs[2], xs[3]), np.maximum(xs[4], xs[5])]
-    )
+    vector = np.array([max(xs[0], xs[1]), max(xs[2], xs[3]), max(xs[4], xs[5])])
     value = np.sum(vector**2)
 
     # Backward, from the return value to the arguments.
     # learning.py:148: return np.sum(np.array([max(xs[2 * i], xs[2 * i + 1]) for i in range(3)]) ** 2)
     product_bar = 2.0 * vector
-    at_least = xs[4] >= xs[5]
-    at_least_1 = xs[2] >= xs[3]
-    at_least_2 = xs[0] >= xs[1]
+    above = xs[5] > xs[4]
+    above_1 = xs[3] > xs[2]
+    above_2 = xs[1] > xs[0]
     xs_bar = np.zeros(xs.shape)
-    xs_bar[5] = np.where(at_least, 0.0, product_bar[2])
-    xs_bar[4] += np.where(at_least, product_bar[2], 0.0)
-    xs_bar[3] += np.where(at_least_1, 0.0, product_bar[1])
-    xs_bar[2] += np.where(at_least_1, product_bar[1], 0.0)
-    xs_bar[1] += np.where(at_least_2, 0.0, product_bar[0])
-    xs_bar[0] += np.where(at_least_2, product_bar[0], 0.0)
+    xs_bar[5] = product_bar[2] if above else 0.0
+    xs_bar[4] += 0.0 if above else product_bar[2]
+    xs_bar[3] += product_bar[1] if above_1 else 0.0
+    xs_bar[2] += 0.0 if above_1 else product_bar[1]
+    xs_bar[1] += product_bar[0] if above_2 else 0.0
+    xs_bar[0] += 0.0 if above_2 else product_bar[0]
 
     return value, xs_bar
 
 
-# s2s digest: 649cfee6ee43c043
+# s2s digest: cc4cbe044001be4a

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def changed_in_the_next_step_value_and_grad(x0: float) -> tuple[float, float]:
     """Value of `changed_in_the_next_step`, and its gradient with respect to `x0`.
 
@@ -82,4 +81,4 @@ def changed_in_the_next_step_value_and_grad(x0: float) -> tuple[float, float]:
     return value, x0_bar
 
 
-# s2s digest: b7cfd04f7d5371a1
+# s2s digest: 3e9c90f49ed80bbf

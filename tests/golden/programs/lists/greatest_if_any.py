@@ -39,13 +39,13 @@ def greatest_if_any_value_and_grad(x):
     else:
         # lists.py:319: return max(kept) * kept[0] + kept[-1]
         extreme = kept[0]
-        at_least_steps = np.empty(count - 1, dtype=bool)
+        above_steps = np.empty(count - 1, dtype=bool)
         for i in range(count - 1):
             kept_row = kept[i + 1]
-            at_least_steps[i] = extreme >= kept_row
-            extreme = np.maximum(extreme, kept_row)
+            above_steps[i] = kept_row > extreme
+            extreme = max(extreme, kept_row)
         value = extreme * kept[0] + kept[-1]
-        scan = at_least_steps
+        scan = above_steps
 
     # Backward, from the return value to the arguments.
     # lists.py:317: if not kept:
@@ -60,8 +60,8 @@ def greatest_if_any_value_and_grad(x):
         chosen_bar_steps = np.empty(count - 1)
         for i in reversed(range(count - 1)):
             scan_row = scan[i]
-            chosen_bar_steps[i] = np.where(scan_row, 0.0, extreme_bar)
-            extreme_bar = np.where(scan_row, extreme_bar, 0.0)
+            chosen_bar_steps[i] = extreme_bar if scan_row else 0.0
+            extreme_bar = 0.0 if scan_row else extreme_bar
         kept_bar = np.zeros(kept.shape)
         kept_bar[-1] = 1.0
         kept_bar[1:] += chosen_bar_steps
@@ -80,4 +80,4 @@ def greatest_if_any_value_and_grad(x):
     return value, x_bar
 
 
-# s2s digest: a5f66cf7fd4a1078
+# s2s digest: 45affb55d7bee2fb

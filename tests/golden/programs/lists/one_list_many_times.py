@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def one_list_many_times_value_and_grad(x0: float) -> tuple[float, float]:
     """Value of `one_list_many_times`, and its gradient with respect to `x0`.
 
@@ -73,4 +72,4 @@ def one_list_many_times_value_and_grad(x0: float) -> tuple[float, float]:
     return value, x0_bar
 
 
-# s2s digest: 8d4ed4b88f378430
+# s2s digest: d6d5feae78da9512

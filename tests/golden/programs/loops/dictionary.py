@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def dictionary_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Value of `dictionary`, and its gradient with respect to all its arguments.
 
@@ -33,4 +32,4 @@ def dictionary_value_and_grad(x: float, y: float) -> tuple[float, tuple[float, f
     return value, (x_bar, twice_x)
 
 
-# s2s digest: 061800aaf5754c7b
+# s2s digest: f15a38a93bb52ae7

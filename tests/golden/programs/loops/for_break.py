@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def for_break_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `for_break`, and its gradient with respect to `a`.
 
@@ -48,4 +47,4 @@ def for_break_value_and_grad(a: float) -> tuple[float, float]:
     return total, a_bar
 
 
-# s2s digest: 87821cdc9eeb44de
+# s2s digest: 2f590ac57064f1c6

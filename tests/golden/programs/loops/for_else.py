@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def for_else_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `for_else`, and its gradient with respect to `a`.
 
@@ -54,4 +53,4 @@ def for_else_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: c0f2e448c5ba624e
+# s2s digest: 1074b97446e84af3

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def for_return_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `for_return`, and its gradient with respect to `x`.
 
@@ -59,4 +58,4 @@ def for_return_value_and_grad(x: float) -> tuple[float, float]:
     return y, y_bar
 
 
-# s2s digest: 8549ae4b5510107b
+# s2s digest: 34e586ac79628a2e

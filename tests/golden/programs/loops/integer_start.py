@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def integer_start_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `integer_start`, and its gradient with respect to `x`.
 
@@ -34,4 +33,4 @@ def integer_start_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: aef754c507127a15
+# s2s digest: 8ddc9f6f66140c22

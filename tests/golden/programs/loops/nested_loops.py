@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def nested_loops_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `nested_loops`, and its gradient with respect to `x`.
 
@@ -49,4 +48,4 @@ def nested_loops_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 35c95950fc72700b
+# s2s digest: a78ed64926ad2cc6

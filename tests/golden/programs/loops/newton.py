@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def newton_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `newton`, and its gradient with respect to `a`.
 
@@ -41,4 +40,4 @@ def newton_value_and_grad(a: float) -> tuple[float, float]:
     return x, a_bar
 
 
-# s2s digest: e828bca60985833c
+# s2s digest: 7bed101d84a702c4

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def power_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `power`, and its gradient with respect to `x`.
 
@@ -44,4 +43,4 @@ def power_value_and_grad(x: float) -> tuple[float, float]:
     return result, x_bar
 
 
-# s2s digest: 92ef955e5d56ca3f
+# s2s digest: 0b55252b7cc90183

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def result_before_break_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `result_before_break`, and its gradient with respect to `a`.
 
@@ -59,4 +58,4 @@ def result_before_break_value_and_grad(a: float) -> tuple[float, float]:
     return result, x_bar
 
 
-# s2s digest: b999bb19d5df3411
+# s2s digest: 65d505076375fec4

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def short_loop_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `short_loop`, and its gradient with respect to `x`.
 
@@ -30,4 +29,4 @@ def short_loop_value_and_grad(x: float) -> tuple[float, float]:
     return x_3, x_bar
 
 
-# s2s digest: 32c66dce6a7228ef
+# s2s digest: 044ca2f8fe4ea745

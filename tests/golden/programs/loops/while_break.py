@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def while_break_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `while_break`, and its gradient with respect to `a`.
 
@@ -49,4 +48,4 @@ def while_break_value_and_grad(a: float) -> tuple[float, float]:
     return value, a_bar
 
 
-# s2s digest: 9795f3da7ef37a9a
+# s2s digest: 28e785beaf7509c5

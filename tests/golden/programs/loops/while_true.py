@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def while_true_value_and_grad(a: float) -> tuple[float, float]:
     """Value of `while_true`, and its gradient with respect to `a`.
 
@@ -58,4 +57,4 @@ def while_true_value_and_grad(a: float) -> tuple[float, float]:
     return value, a_bar
 
 
-# s2s digest: a19b1ca76adad1c8
+# s2s digest: 4c3ab0ee5bee3d40

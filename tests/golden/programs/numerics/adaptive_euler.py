@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
     """Value of `adaptive_euler`, and its gradient with respect to `rate`.
 
@@ -85,4 +84,4 @@ def adaptive_euler_value_and_grad(rate: float) -> tuple[float, float]:
     return y, rate_bar
 
 
-# s2s digest: c84ea34fd054ae90
+# s2s digest: e753f83633dd10b9

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def chebyshev_value_and_grad(n: int, x: float) -> tuple[float, float]:
     """Value of `chebyshev`, and its gradient with respect to `x`.
 
@@ -48,4 +47,4 @@ def chebyshev_value_and_grad(n: int, x: float) -> tuple[float, float]:
     return current, x_bar
 
 
-# s2s digest: bb090253cd848a42
+# s2s digest: 55af98b0512829fe

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def exponential_series_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `exponential_series`, and its gradient with respect to `x`.
 
@@ -46,4 +45,4 @@ def exponential_series_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 55f21a55be971dc4
+# s2s digest: dad02f93f5c6c187

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def golden_section_value_and_grad(
     a: float, b: float
 ) -> tuple[float, tuple[float, float]]:
@@ -47,4 +46,4 @@ def golden_section_value_and_grad(
     return value, (a_bar, product)
 
 
-# s2s digest: 22b67655b181b55f
+# s2s digest: fe6857eafe954679

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def logistic_map_value_and_grad(
     r: float, x: float
 ) -> tuple[float, tuple[float, float]]:
@@ -41,4 +40,4 @@ def logistic_map_value_and_grad(
     return x, (r_bar, x_bar)
 
 
-# s2s digest: 9f1bb64611933383
+# s2s digest: 916f20e458142710

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def rk4_value_and_grad(
     x0: float, k: float, m: float
 ) -> tuple[float, tuple[float, float, float]]:
@@ -113,4 +112,4 @@ def rk4_value_and_grad(
     return value, (x_bar, k_bar, m_bar)
 
 
-# s2s digest: ffd2e9978592cb34
+# s2s digest: d4f6be227e4a3443

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def last_of_a_while_value_and_grad(x: float, tolerance: float):
     """Value of `last_of_a_while`, and its gradient with respect to all its arguments.
 
@@ -47,4 +46,4 @@ def last_of_a_while_value_and_grad(x: float, tolerance: float):
     return value, (x_bar, 0.0)
 
 
-# s2s digest: e561290ba21c2477
+# s2s digest: dd743aab35628c1d

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def bouncing_ball_value_and_grad(
     height: float, restitution: float
 ) -> tuple[float, tuple[float, float]]:
@@ -64,4 +63,4 @@ def bouncing_ball_value_and_grad(
     return value, (y_bar, restitution_bar)
 
 
-# s2s digest: c9f8750c424cfad7
+# s2s digest: 66026a00d70c1c87

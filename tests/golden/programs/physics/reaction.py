@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def reaction_value_and_grad(
     a: float, b: float, k: float
 ) -> tuple[float, tuple[float, float, float]]:
@@ -56,4 +55,4 @@ def reaction_value_and_grad(
     return value, (a_bar, b_bar, k_bar)
 
 
-# s2s digest: fa6d0ab506a027c9
+# s2s digest: 5804987da321262f

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def thermostat_value_and_grad(temperature: float, setting: float):
     """Value of `thermostat`, and its gradient with respect to all its arguments.
 
@@ -53,4 +52,4 @@ def thermostat_value_and_grad(temperature: float, setting: float):
     return value, (temperature_bar, 0.0)
 
 
-# s2s digest: dd4e54de45d8e62d
+# s2s digest: 363ca536a6257698

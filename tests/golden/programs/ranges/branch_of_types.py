@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def branch_of_types_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `branch_of_types`, and its gradient with respect to `x`.
 
@@ -29,4 +28,4 @@ def branch_of_types_value_and_grad(x: float) -> tuple[float, float]:
     return value, y
 
 
-# s2s digest: f5620f46b461b8e1
+# s2s digest: 509a7508ab4c98bb

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def continue_in_while_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `continue_in_while`, and its gradient with respect to `x`.
 
@@ -42,4 +41,4 @@ def continue_in_while_value_and_grad(x: float) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: abd0d3b93779fd9d
+# s2s digest: aabc67adf8a7495c

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def integer_then_float_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `integer_then_float`, and its gradient with respect to `x`.
 
@@ -36,4 +35,4 @@ def integer_then_float_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: b8bceda8a7b4b8b4
+# s2s digest: 87923d8c54d697ea

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def nested_whiles_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `nested_whiles`, and its gradient with respect to `x`.
 
@@ -53,4 +52,4 @@ def nested_whiles_value_and_grad(x: float) -> tuple[float, float]:
     return value, x_bar
 
 
-# s2s digest: 5180a30efe7860bb
+# s2s digest: 30f51faafdf0d41d

@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def traced_bound_value_and_grad(x: float, n: int) -> tuple[float, float]:
     """Value of `traced_bound`, and its gradient with respect to `x`.
 
@@ -40,4 +39,4 @@ def traced_bound_value_and_grad(x: float, n: int) -> tuple[float, float]:
     return total, x_bar
 
 
-# s2s digest: 312d40d63dd43d8c
+# s2s digest: 2c8b2188e9bcc054

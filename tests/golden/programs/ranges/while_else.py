@@ -8,7 +8,6 @@ Needs the Python standard library only.
 """
 
 
-
 def while_else_value_and_grad(x: float) -> tuple[float, float]:
     """Value of `while_else`, and its gradient with respect to `x`.
 
@@ -46,4 +45,4 @@ def while_else_value_and_grad(x: float) -> tuple[float, float]:
     return x, x_bar
 
 
-# s2s digest: 574118fe2f3cb990
+# s2s digest: 04a7088077280ea5

@@ -32,13 +32,13 @@ def best_sum_without_neighbours_value_and_grad(x):
     updated[1] = x[0]
     # tables.py:50: for i in range(2, len(best)):
     value = updated
-    at_least_steps = np.empty(n - 1, dtype=bool)
+    above_steps = np.empty(n - 1, dtype=bool)
     for i in range(2, n + 1):
         # tables.py:51: best[i] = max(best[i - 1], best[i - 2] + x[i - 1])
         element = value[i - 1]
         summed = value[i - 2] + x[i - 1]
-        at_least_steps[i - 2] = element >= summed
-        value[i] = np.maximum(element, summed)
+        above_steps[i - 2] = summed > element
+        value[i] = max(element, summed)
     # tables.py:52: return best[-1]
     value_1 = value[-1]
 
@@ -50,18 +50,18 @@ def best_sum_without_neighbours_value_and_grad(x):
     x_bar = np.zeros(n)
     value_bar = padded_bar
     for i in reversed(range(2, n + 1)):
-        at_least = at_least_steps[i - 2]
+        above = above_steps[i - 2]
         # tables.py:51: best[i] = max(best[i - 1], best[i - 2] + x[i - 1])
         element_bar = value_bar[i]
         value_bar[i] = 0.0
-        chosen_bar = np.where(at_least, 0.0, element_bar)
+        chosen_bar = element_bar if above else 0.0
         x_bar[i - 1] += chosen_bar
         value_bar[i - 2] += chosen_bar
-        value_bar[i - 1] += np.where(at_least, element_bar, 0.0)
+        value_bar[i - 1] += 0.0 if above else element_bar
     # tables.py:49: best[1] = x[0]
     x_bar[0] += value_bar[1]
 
     return value_1, x_bar
 
 
-# s2s digest: e3bbdb1a11abde9b
+# s2s digest: 22df061efbd15e90

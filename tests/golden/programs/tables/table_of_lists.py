@@ -40,8 +40,8 @@ def table_of_lists_value_and_grad(a, b):
         updated[j] = d[0][j - 1] + b[j - 1]
         d[0] = updated
     # tables.py:66: for i in range(1, n + 1):
-    at_most_steps = np.empty((n, m), dtype=bool)
-    at_most_1_steps = np.empty((n, m), dtype=bool)
+    below_steps = np.empty((n, m), dtype=bool)
+    below_1_steps = np.empty((n, m), dtype=bool)
     for i in range(1, n + 1):
         # tables.py:68: change = d[i - 1][j - 1] + (a[i - 1] - b[j - 1]) ** 2
         element = a[i - 1]
@@ -55,10 +55,10 @@ def table_of_lists_value_and_grad(a, b):
             summed = row[j] + element
             d_i = d[i]
             summed_1 = d_i[j - 1] + element_1
-            smaller = np.minimum(summed, summed_1)
-            at_most_steps[i - 1, j - 1] = summed <= summed_1
-            at_most_1_steps[i - 1, j - 1] = smaller <= change
-            d[i][j] = np.minimum(smaller, change)
+            smaller = min(summed, summed_1)
+            below_steps[i - 1, j - 1] = summed_1 < summed
+            below_1_steps[i - 1, j - 1] = change < smaller
+            d[i][j] = min(smaller, change)
     # tables.py:70: return d[n][m]
     value = d[-1][-1]
 
@@ -71,31 +71,31 @@ def table_of_lists_value_and_grad(a, b):
     b_bar = np.zeros(m)
     for i in reversed(range(1, n + 1)):
         # tables.py:67: for j in range(1, m + 1):
-        at_most_2 = at_most_steps[i - 1]
-        at_most_1_1 = at_most_1_steps[i - 1]
+        below_2 = below_steps[i - 1]
+        below_1_1 = below_1_steps[i - 1]
         element = a[i - 1]
         for j in reversed(range(1, m + 1)):
-            row_1 = at_most_2[j - 1]
-            row_2 = at_most_1_1[j - 1]
+            row_1 = below_2[j - 1]
+            row_2 = below_1_1[j - 1]
             # tables.py:69: d[i][j] = min(d[i - 1][j] + a[i - 1], d[i][j - 1] + b[j - 1], change)
             d_bar_i = d_bar[i]
             d_bar_i_1 = d_bar_i.copy()
             d_bar_i_1[j] = 0.0
             element_bar = d_bar_i[j]
             d_bar[i] = 0.0
-            change_bar = np.where(row_2, 0.0, element_bar)
-            chosen_bar = np.where(row_2, element_bar, 0.0)
-            chosen_bar_1 = np.where(row_1, 0.0, chosen_bar)
-            chosen_bar = np.where(row_1, chosen_bar, 0.0)
+            chosen_bar = 0.0 if row_2 else element_bar
+            change_bar = element_bar if row_2 else 0.0
+            chosen_bar_1 = 0.0 if row_1 else chosen_bar
+            chosen_bar = chosen_bar if row_1 else 0.0
             added_bar = np.zeros(m + 1)
-            added_bar[j - 1] = chosen_bar_1
+            added_bar[j - 1] = chosen_bar
             d_bar[i] += d_bar_i_1 + added_bar
             added_bar = np.zeros(m + 1)
-            added_bar[j] = chosen_bar
+            added_bar[j] = chosen_bar_1
             # tables.py:68: change = d[i - 1][j - 1] + (a[i - 1] - b[j - 1]) ** 2
             product_bar = 2.0 * (element - b[j - 1]) * change_bar
-            b_bar[j - 1] += chosen_bar_1 - product_bar
-            a_bar[i - 1] += chosen_bar + product_bar
+            b_bar[j - 1] += chosen_bar - product_bar
+            a_bar[i - 1] += chosen_bar_1 + product_bar
             added_bar_1 = np.zeros(m + 1)
             added_bar_1[j - 1] = change_bar
             d_bar[i - 1] += added_bar + added_bar_1
@@ -127,4 +127,4 @@ def table_of_lists_value_and_grad(a, b):
     return value, (a_bar, b_bar)
 
 
-# s2s digest: f23d8aa3fdc20bf1
+# s2s digest: a2fc08dd4f5d9be3

@@ -42,16 +42,15 @@ def mask_value_and_grad(x, a):
     # updates.py:168: return np.sum(y**2)
     y_bar = 2.0 * y
     # updates.py:167: y[a[0] > a[1]] = x[0]
-    y_bar_1 = np.where(above_1, 0.0, y_bar)
     x_bar = np.zeros(x.shape)
     x_bar[0] = np.sum(np.where(above_1, y_bar, 0.0))
     # updates.py:166: y[x > 0.5] = 0.25
-    y_bar_1[above] = 0.0
+    y_bar[above | above_1] = 0.0
     # updates.py:165: y = x**2
-    x_bar += 2.0 * x * y_bar_1
+    x_bar += 2.0 * x * y_bar
     a_bar = np.zeros(a.shape)
 
     return value, (x_bar, a_bar)
 
 
-# s2s digest: f863b5bb656ac456
+# s2s digest: 40d7f38b03363011

@@ -95,7 +95,8 @@ def turned_in_each_step_value_and_grad(a, s: float, n: int = 5):
         a_bar_4 = np.where(is_a_4, 0.0, a_bar_3)
         a_bar += np.where(is_a_4, a_bar_3, 0.0).T[:, ::-1]
         a_bar_5 = np.where(is_a_5, 0.0, a_bar_4)
-        a_bar += np.where(is_a_5, a_bar_4, 0.0)
+        if is_a_5:
+            a_bar += a_bar_4
         # views.py:309: a[0] *= s + 0.1 * k
         a_bar_6 = np.zeros(a.shape)
         a_bar_6[0] = 0.1 * a_bar[1]
@@ -104,10 +105,12 @@ def turned_in_each_step_value_and_grad(a, s: float, n: int = 5):
         chosen_bar_2 = np.where(is_a_3, 0.0, chosen_bar.T[:, ::-1])
         chosen_bar = np.where(is_a_3, chosen_bar.T[:, ::-1], 0.0)
         a_bar_5 += a_bar_6.T[:, ::-1] + chosen_bar_1 + chosen_bar
-        a_bar_5 += np.where(is_a_4, chosen_bar_2[::-1].T, 0.0)
+        if is_a_4:
+            a_bar_5 += chosen_bar_2[::-1].T
         a_bar = np.where(is_a_4, 0.0, chosen_bar_2[::-1].T).T[:, ::-1]
         a_bar_6 = np.where(is_a_5, 0.0, a_bar)
-        a_bar_5 += np.where(is_a_5, a_bar, 0.0)
+        if is_a_5:
+            a_bar_5 += a_bar
         s_bar += a_0_steps[k] @ a_bar_5[:, -1:][:, ::-1][:, 0]
         product_bar = (s + 0.1 * k) * a_bar_5[:, -1:][:, ::-1][:, 0]
         a_bar_5[:, -1] = 0.0
@@ -122,4 +125,4 @@ def turned_in_each_step_value_and_grad(a, s: float, n: int = 5):
     return value, (a_bar_1, s_bar)
 
 
-# s2s digest: 73e5ec05c1bb694d
+# s2s digest: cd6f12db0e1dca31
