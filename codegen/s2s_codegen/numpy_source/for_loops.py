@@ -114,7 +114,8 @@ class For(Loop):
             return f"range({self.scope.size(first).text}, {stop}, {stride})"
         if not same_size(first, 0):
             text = self.scope.size(first).text
-            up_to = _UP_TO.fullmatch(stop.removesuffix(f" + {text}"))
+            after = f" + {text}"
+            up_to = _UP_TO.fullmatch(stop.removesuffix(after)) if stop.endswith(after) else None
             if up_to is not None and up_to[2] == text:
                 stop = up_to[1]  # range() needs no max()
             return f"range({text}, {stop})"

@@ -19,6 +19,7 @@ from s2s.frontend.control_flow.steps import NoneAtFirst
 from s2s.frontend.control_flow.traced_loops import Loop
 from s2s.frontend.dispatch import iterated
 from s2s.frontend.options import choices
+from s2s.ir.dims import bound_names, bound_on_one_name, known_at_least, require_at_least
 from s2s.numpy import twins
 from s2s.numpy.registry import mistake
 from s2s.trace import Builder, Tracer, builder_in_force
@@ -211,7 +212,7 @@ def _traced(items: Items, body: Body, names: Sequence[str], own: Sequence[str]) 
     if not items.can_be_traced:
         return _run(iter(items), body)
     trial = _Trial(builder, [body, *items.functions])
-    may_peel = not isinstance(items.length, Tracer)
+    may_peel = _may_have_a_step(items.length)
     try:
         return Loop(body, names, own, items, peels=may_peel).run()
     except Unlike as error:
@@ -221,6 +222,7 @@ def _traced(items: Items, body: Body, names: Sequence[str], own: Sequence[str]) 
         if not may_peel:
             raise _refusal(error, source) from None
         try:
+            require_at_least(items.length, 1, f"{items.length} >= 1")
             return _first_and_others(items, body, names, own)
         except Unlike as unlike:
             if not isinstance(error, NoneAtFirst):
@@ -229,6 +231,15 @@ def _traced(items: Items, body: Body, names: Sequence[str], own: Sequence[str]) 
             builder.source = source
             _let_go(unlike)
             return Loop(body, names, own, items).run()
+
+
+def _may_have_a_step(length: Any) -> bool:
+    """Whether it is known that a loop makes a step, or can be checked on entry."""
+    if isinstance(length, Tracer):
+        return False
+    if known_at_least(length, 1):
+        return True
+    return not bound_names(length) and bound_on_one_name(length) is not None
 
 
 def _refusal(error: Unlike, source: Any) -> UserError:

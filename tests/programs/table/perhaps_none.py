@@ -176,3 +176,32 @@ def changed_row(a):
     if longest is not None:
         longest *= 2.0
     return np.sum(a**3)
+
+
+def products_of_neighbours(readings, total):
+    """
+    >>> products_of_neighbours(np.array([1.2, -2.0, 0.3, 0.5]), 0.7)
+    >>> products_of_neighbours(np.array([-1.0, -2.0, -3.0, -4.0]), 0.7)
+    >>> products_of_neighbours(np.array([-1.0, 2.0, -3.0, -4.0]), 0.4)
+    """
+    before = None
+    for value in readings[readings > 0.0]:
+        if before is not None:
+            total = total + value * before
+        before = value
+    return total
+
+
+def products_of_inner_neighbours(readings, total):
+    """
+    >>> products_of_inner_neighbours(np.array([1.2, -2.0, 0.3, 0.5, 1.4]), 0.7)
+    >>> products_of_inner_neighbours(np.array([-1.0, -2.0, -3.0, -4.0, 0.3]), 0.7)
+    >>> products_of_inner_neighbours(np.array([1.2, 2.0, 0.3, 0.5, 1.4]), 0.7)
+    """
+    kept = readings[readings > 0.0]
+    before = None
+    for i in range(1, len(kept) - 1):
+        if before is not None:
+            total = total + kept[i] * before
+        before = kept[i]
+    return total
