@@ -120,7 +120,8 @@ def _bool(value: Any = False) -> Any:
 def _complex(real: Any = 0.0, *imag: Any) -> Any:
     if imag:
         raise mistake(
-            "complex() of two values that depend on the arguments. Write x + 1j * y for it."
+            "complex numbers are not supported yet; write the function on the real and imaginary "
+            "parts"
         )
     return _python_number(real, COMPLEX128, complex)
 

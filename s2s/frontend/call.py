@@ -20,7 +20,13 @@ import numpy as np
 from s2s import lax
 from s2s.control import user_functions
 from s2s.errors import UserError
-from s2s.frontend import builtin_functions, dispatch, leaks, math_functions
+from s2s.frontend import (
+    builtin_functions,
+    dispatch,
+    functions_of_parts,
+    leaks,
+    math_functions,
+)
 from s2s.frontend.argument_types.types import ArgumentType, Static
 from s2s.frontend.callables import innermost_function, short_name, signature_of
 from s2s.frontend.control_flow.facts import supposing
@@ -54,7 +60,9 @@ from s2s.primitive import Value
 from s2s.trace import Tracer, builder_in_force, make
 from s2s.tree import TreeDef, flatten, leaf_paths
 
-assert builtin_functions and math_functions  # imported for what they register
+assert (
+    builtin_functions and functions_of_parts and math_functions
+)  # imported for what they register
 
 
 def trace_call(function: Callable[..., Any], arguments: Mapping[str, ArgumentType]) -> Traced:

@@ -213,6 +213,8 @@ def _call_object(target: Any, args: Arguments, kwargs: Keywords) -> Any:
     method = type(target).__call__
     if is_users_function(method):
         return call(method, target, *args, **kwargs)
+    if method in always:
+        return always[method](target, *args, **kwargs)
     return _call_library(target, args, kwargs)
 
 

@@ -33,6 +33,7 @@ _ON_BEHALF = (
     "hooks.py",
     "overloads.py",
     "builtin_functions.py",
+    "functions_of_parts.py",
     "math_functions.py",
 )
 """Modules of s2s that do what the user's code says: what is raised there is the user's."""

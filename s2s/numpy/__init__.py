@@ -27,6 +27,7 @@ from s2s.numpy import (
     covariance as covariance,
     creation as creation,
     differences as differences,
+    distinct as distinct,
     einsum as einsum,
     elementary as elementary,
     histograms as histograms,

@@ -1,4 +1,4 @@
-"""NumPy's functions about where values are true: nonzero, flatnonzero, argwhere, extract."""
+"""NumPy's functions about where values are true, or of places: nonzero, argwhere, extract, ix_."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from s2s.numpy.arguments import as_axis
 from s2s.numpy.indexing import take
 from s2s.numpy.joining import stack
 from s2s.numpy.masks import places
-from s2s.numpy.promotion import array_operand, shape_of
+from s2s.numpy.promotion import array_operand, aval_of_operand, shape_of
 from s2s.numpy.reductions import as_truth
 from s2s.numpy.registry import counterpart, mistake
-from s2s.numpy.shaping import ravel
+from s2s.numpy.shaping import ravel, with_axes
 from s2s.primitive import Value
 
 
@@ -41,6 +41,21 @@ def flatnonzero(a: Any) -> Value:
 def argwhere(a: Any) -> Value:
     """A row of indices for each element that differs from zero."""
     return stack(places(_mask(a, "np.argwhere")), axis=1)
+
+
+@counterpart(np.ix_)
+def ix_(*args: Any) -> tuple[Value, ...]:
+    """Indices of one axis each, as an index of all of their combinations."""
+    found: list[Value] = []
+    for axis, arg in enumerate(args):
+        indices = array_operand(arg, "np.ix_")
+        if len(shape_of(indices)) != 1:
+            raise mistake("np.ix_ takes vectors of indices, one for each axis")
+        if aval_of_operand(indices).dtype.kind == "b":
+            (indices,) = places(indices)
+        others = [place for place in range(len(args)) if place != axis]
+        found.append(with_axes(indices, others))
+    return tuple(found)
 
 
 @counterpart(np.extract)

@@ -9,7 +9,6 @@ from s2s.numpy.registry import refuse
 refuse(
     "how many elements the result has depends on values, and the types of all results must follow "
     "from those of the arguments; use np.where(condition, x, y), or multiply by the condition",
-    np.unique,
     np.unique_values,
     np.unique_counts,
     np.unique_inverse,
@@ -60,7 +59,5 @@ refuse(
 )
 refuse(
     "a Python function called for parts of an array is not supported; write it on whole arrays",
-    np.apply_along_axis,
     np.apply_over_axes,
-    np.piecewise,
 )

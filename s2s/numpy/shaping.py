@@ -16,6 +16,7 @@ from s2s.ir.dims import (
     require_same,
     same_size,
 )
+from s2s.ir.dtypes import INT64
 from s2s.numpy.arguments import (
     as_axes,
     as_axis,
@@ -26,12 +27,14 @@ from s2s.numpy.arguments import (
     shape_text,
     static,
 )
+from s2s.numpy.arithmetic import remainder, subtract
 from s2s.numpy.broadcasting import another
 from s2s.numpy.promotion import array_operand, shape_of
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.slicing import sliced
 from s2s.primitive import Value
 from s2s.primitives import functions as lax
+from s2s.trace import Tracer, known_value
 
 
 def require_row_major(order: Any, function: str) -> None:
@@ -260,6 +263,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Value:
     """The elements moved by `shift` places along axes, those moved out coming in at the front."""
     value = array_operand(a, "np.roll")
     shape = shape_of(value)
+    if isinstance(shift, Tracer) and known_value(shift) is None:
+        return another(_rolled_by_value(value, shift, axis), value)
     shift = static(shift, "the shift of np.roll")
     if axis is None:
         flat = _rolled(ravel(value), as_size(shift, "the shift of np.roll"), 0)
@@ -279,6 +284,22 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Value:
     for place, places in totals.items():
         result = _rolled(result, places, place)
     return another(result, value)
+
+
+def _rolled_by_value(value: Value, shift: Tracer, axis: Any) -> Value:
+    """Elements moved along one axis, or through all, by a number of places that is a value."""
+    if shift.aval.shape or shift.aval.dtype.kind not in "iu":
+        raise mistake(
+            f"the shift of np.roll is a value of type {shift.aval}; a shift that depends on the "
+            "values of the arguments must be one integer. Roll along one axis after the other"
+        )
+    shape = shape_of(value)
+    flat, place = (
+        (ravel(value), 0) if axis is None else (value, as_axis(axis, len(shape), "np.roll"))
+    )
+    size = shape_of(flat)[place]
+    sources = remainder(subtract(lax.iota(INT64, (size,), 0), shift), size)
+    return lax.reshape(lax.take_at(flat, (place,), [sources]), shape)
 
 
 def _rolled(value: Value, shift: Size, axis: int) -> Value:

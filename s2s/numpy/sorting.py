@@ -112,7 +112,8 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Value:
     limits = known_value(array_operand(bins, "np.digitize"))
     if limits is None:
         raise mistake(
-            "np.digitize must know whether the limits go up or down; use np.searchsorted(bins, x)"
+            "np.digitize must know whether the limits go up or down; if they go up, use "
+            'np.searchsorted(bins, x, side="right"), or side="left" for right=True'
         )
     steps = np.diff(limits)
     side = "left" if right else "right"

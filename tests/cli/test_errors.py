@@ -38,7 +38,7 @@ def of_static(x: float, steps: int = 3): return x * steps
 def product(w, x): return np.sum(x @ w)
 def total_of(w, x): return np.sum(w + x)
 def on_random(x: float): return x * np.random.normal()
-def on_unique(x: Vector): return np.sum(np.unique(x))
+def on_union(x: Vector): return np.sum(np.union1d(x, x))
 def on_masks(x: Vector): return np.sum(x[x > 0.0] * x[x > 1.0])
 def on_unknown(x: Vector): return np.sum(np.i0(x))
 def on_global(x: float):
@@ -134,7 +134,7 @@ def test_options(capsys, words, expected):
         ("vector_valued", "def vector_valued", ["needs a single number", "f64[n]", "jacrev"]),
         ("of_integer", "def of_integer", ["with respect to `n`", "i64[]", "--wrt"]),
         ("on_random", "np.random.normal", ["np.random.normal", "pass them in as an argument"]),
-        ("on_unique", "np.unique", ["np.unique", "np.where"]),
+        ("on_union", "np.union1d", ["np.union1d", "np.where"]),
         ("on_masks", "x[x > 1.0]", ["shapes (?,) and (?,)", "give the mask a name"]),
         ("on_unknown", "np.i0", ["np.i0", "not supported"]),
         ("on_global", "total = total + x", ["`total`", "Return the value instead"]),

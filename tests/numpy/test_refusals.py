@@ -185,7 +185,7 @@ def test_what_is_not_supported_is_refused_by_name(text, expected):
             f"a size of np.zeros {NOT_STATIC}",
         ),
         (
-            "np.roll(m, k)",
+            "np.roll(m, (k, 1), (0, 1))",
             f"the shift of np.roll {NOT_STATIC}",
         ),
         (
@@ -209,8 +209,8 @@ def test_what_depends_on_values_is_refused(text, expected):
 
 
 def test_refused_functions_say_why():
-    assert message("np.unique(m)").startswith(
-        "np.unique: how many elements the result has depends on values"
+    assert message("np.union1d(m, m)").startswith(
+        "np.union1d: how many elements the result has depends on values"
     )
     reason = "it is not supported yet; without NaN, use np.median, np.quantile or np.percentile"
     assert message("np.nanmedian(m)") == f"np.nanmedian: {reason}"

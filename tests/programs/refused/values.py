@@ -21,7 +21,7 @@ def data_dependent_shape(x):
     """
     >>> data_dependent_shape(np.array([0.3, -0.2]))
     """
-    return np.sum(np.unique(x) ** 2)
+    return np.sum(np.union1d(x, x**2) ** 2)
 
 
 def defined_in_one_branch(x: float) -> float:

@@ -164,3 +164,109 @@ def with_ends(x, start):
     """
     longer = np.insert(x, 0, start)
     return np.delete(longer, 2) * np.delete(longer, -1) + np.resize(longer[:3], 4)
+
+
+def between_groups(values, groups):
+    """
+    >>> groups = np.array([2, 0, 2, 1, 0])
+    >>> between_groups(np.array([0.3, -1.2, 0.8, 2.1, -0.4]), groups)
+    >>> between_groups(np.array([0.5, 1.3, -0.6, 0.2, 1.9]), groups)
+    """
+    total = 0.0
+    for group in np.unique(groups):
+        members = values[groups == group]
+        total += len(members) * (members.mean() - values.mean()) ** 2
+    return total
+
+
+def squared_totals(amounts, customers):
+    """
+    >>> customers = np.array([7, 3, 7, 9])
+    >>> squared_totals(np.array([1.5, 2.0, 0.5, 1.0]), customers)
+    >>> squared_totals(np.array([0.5, 1.0, 2.5, 3.0]), customers)
+    """
+    names, numbers, counts = np.unique(customers, return_inverse=True, return_counts=True)
+    totals = np.zeros(len(names))
+    np.add.at(totals, numbers, amounts)
+    return np.sum(totals**2 / counts)
+
+
+def assembled(stiffness, element, nodes):
+    """
+    >>> nodes = np.array([0, 2])
+    >>> assembled(np.eye(3), np.array([[2.0, -1.0], [-1.0, 2.0]]), nodes)
+    >>> assembled(np.eye(3) * 2.0, np.array([[1.0, -0.5], [-0.5, 1.0]]), nodes)
+    """
+    whole = stiffness.copy()
+    whole[np.ix_(nodes, nodes)] += element
+    return np.linalg.slogdet(whole)[1]
+
+
+def aligned(signal, pattern):
+    """
+    >>> aligned(np.array([0.3, 2.2, 0.8, -0.1]), np.array([0.2, 0.5, 0.3, 1.0]))
+    >>> aligned(np.array([0.5, 0.3, -0.6, 1.2]), np.array([0.1, 0.5, 0.4, 0.7]))
+    """
+    peak = np.argmax(signal)
+    return np.sum(np.roll(signal, -peak) * pattern)
+
+
+@np.vectorize
+def tax(income: float, allowance: float) -> float:
+    taxed = max(income - allowance, 0.0)
+    if taxed > 2.0:
+        return 0.4 * (taxed - 2.0) + 0.4
+    return 0.2 * taxed
+
+
+def revenue(incomes, allowance: float):
+    """
+    >>> revenue(np.array([0.3, 2.2, 5.8, 3.1]), 0.5)
+    >>> revenue(np.array([1.3, 0.2, 4.1, 7.1]), 0.7)
+    """
+    return tax(incomes, allowance).sum()
+
+
+def attention(scores, temperature: float):
+    """
+    >>> attention(np.array([[0.3, 2.2, 0.8], [0.4, -0.1, 0.2]]), 0.5)
+    >>> attention(np.array([[0.5, 0.3, -0.6], [1.2, 0.3, 0.1]]), 0.8)
+    """
+
+    def softmax(row, scale):
+        powers = np.exp((row - row.max()) / scale)
+        return powers / powers.sum()
+
+    return np.apply_along_axis(softmax, 1, scores, temperature)
+
+
+def spring_force(stretch, stiffness: float):
+    """
+    >>> spring_force(np.array([-0.3, 0.2, 0.8, 1.5]), 2.0)
+    >>> spring_force(np.array([0.5, 1.3, -0.6, 0.2]), 3.0)
+    """
+    limits = [stretch < 0.0, stretch > 1.0]
+    laws = [lambda s: stiffness * s, lambda s: 1.0 + np.log(s), lambda s: s**2]
+    return np.piecewise(stretch, limits, laws)
+
+
+def smoothness(image):
+    """
+    >>> smoothness(np.array([[0.3, 2.2, 0.8], [0.4, -0.1, 0.2]]))
+    >>> smoothness(np.array([[0.5, 0.3, -0.6], [1.2, 0.3, 0.1]]))
+    """
+    total = 0.0
+    for i, j in np.ndindex(image.shape):
+        total += (image[i, j] - image[i - 1, j - 1]) ** 2
+    return total
+
+
+def moment(density):
+    """
+    >>> moment(np.array([[0.3, 2.2, 0.8], [0.4, -0.1, 0.2]]))
+    >>> moment(np.array([[0.5, 0.3, -0.6], [1.2, 0.3, 0.1]]))
+    """
+    total = 0.0
+    for (i, j), value in np.ndenumerate(density):
+        total += value**2 * (i**2 + j)
+    return total
