@@ -3,8 +3,10 @@ happen, in the value, in its derivatives and in batches."""
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ import pytest
 import s2s
 from s2s.errors import UserError
 from s2s.frontend.options import Choices, choosing
+from s2s.ir.jaxpr import ShapedArray
+from tests.frontend.tracing import FLOAT, agrees, f64, refusal
 
 
 def checked(x: float) -> float:
@@ -285,3 +289,49 @@ def test_percent_is_refused() -> None:
 
     with pytest.raises(UserError, match="Write an f-string"):
         s2s.grad(function)(1.0)
+
+
+def _quotient(x: float, y: float) -> float:
+    try:
+        return x / y
+    except ZeroDivisionError:
+        return 0.0
+
+
+def _root(x: float, y: float) -> float:
+    try:
+        z = math.sqrt(x) if y > 0.0 else y
+    except (TypeError, ValueError):
+        z = 0.0
+    return z
+
+
+def _item(xs: np.ndarray, k: int) -> float:
+    try:
+        return xs[k]
+    except LookupError:
+        return 0.0
+
+
+@pytest.mark.parametrize(
+    ("function", "types", "error"),
+    [
+        (_quotient, (FLOAT, FLOAT), "ZeroDivisionError"),
+        (_root, (FLOAT, FLOAT), "ValueError"),
+        (_item, (f64(3), ShapedArray((), np.dtype(np.int64))), "IndexError"),
+    ],
+)
+def test_what_a_handler_waits_for_is_refused(function: Any, types: Any, error: str) -> None:
+    found = refusal(function, *types)
+    assert found.message.startswith(f"whether this raises {error} depends on the values")
+    assert found.source is not None and "`if`" in found.message
+
+
+def test_a_try_around_what_cannot_fail_stays() -> None:
+    def halved(x: float, ys: np.ndarray) -> Any:
+        try:
+            return x / 2.0 + np.sqrt(ys[1]) / ys[0]
+        except (ZeroDivisionError, ValueError, IndexError):
+            return 0.0
+
+    agrees(halved, 0.5, np.array([1.0, 2.0]))
