@@ -63,6 +63,10 @@ class Twins:
 
 _twins: list[Twins] = []
 
+MANY_WAYS = 100
+"""In how many ways, one after the other, what is put into an array may get to others. There can be
+more than anyone can wait for, as they are paths between arrays."""
+
 
 def may_be_part(array: Any, part: Any, steps: Steps, test: Test, reason: str) -> None:
     """`part` is what the steps lead to from `array` where the test holds.
@@ -251,7 +255,12 @@ def either(first: Test, second: Test) -> Test:
 def follow(array: TracedArray) -> None:
     """Put what has been put into an array into those that it may be."""
     if _twins:
-        _follow(array, True, [array], ())
+        for number, _ in enumerate(_follow(array, True, [array], ())):
+            if number == MANY_WAYS:
+                raise mistake(
+                    "this changes an array that may be many others, depending on the values of the "
+                    "arguments, and in too many ways to follow. Work on a copy: x = x.copy()."
+                )
 
 
 def leads_on(way: tuple[Relation, ...], relation: Relation) -> bool:
@@ -267,7 +276,10 @@ def leads_on(way: tuple[Relation, ...], relation: Relation) -> bool:
     return not (is_part and isinstance(relation, Of))
 
 
-def _follow(array: TracedArray, test: Test, path: list[Any], way: tuple[Relation, ...]) -> None:
+def _follow(
+    array: TracedArray, test: Test, path: list[Any], way: tuple[Relation, ...]
+) -> Iterator[TracedArray]:
+    """Put it into all that it may be, and what these may be; each is given when that is done."""
     for other, relation, condition, _ in neighbours(array):
         if not leads_on(way, relation) or any(other is a for a in path):
             continue
@@ -281,7 +293,8 @@ def _follow(array: TracedArray, test: Test, path: list[Any], way: tuple[Relation
             part = lax.select_n(cast("Value", where), old, part)
         value = written(other, steps, part)
         other.put_elements(value)
-        _follow(other, where, [*path, other], (*way, relation))
+        yield other
+        yield from _follow(other, where, [*path, other], (*way, relation))
 
 
 def _elements(array: TracedArray) -> Tracer:

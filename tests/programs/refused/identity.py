@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass
 class Point:
@@ -56,3 +58,16 @@ def one_of_two_objects(x: float) -> float:
     """
     r = Plain(x) if x > 0.0 else Plain(x * x)
     return r.x
+
+
+def turned_again_and_again(x, a):
+    """
+    >>> turned_again_and_again(np.array([0.3, -0.2]), np.arange(6.0).reshape(3, 2))
+    """
+    for weight in x * 1.0:
+        for _ in range(3):
+            x = a[0, :]
+            if weight > 0.2:
+                a = a[::-1]
+                a *= 0.8
+    return np.sum(x * a)
