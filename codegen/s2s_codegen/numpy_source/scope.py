@@ -133,9 +133,10 @@ class Scope:
                 if atoms[0].aval.dtype == np.float64:
                     atoms = bare
             elif len(bare) > 1 or bare[0].aval.dtype == atoms[0].aval.dtype:
-                dtype, _ = promote(*map(self._kind_as_written, bare))
+                written = [self._kind_as_written(atom) for atom in bare]
+                dtype, _ = promote(*written)
                 # Python's quotients and powers of floats raise where NumPy's give inf or nan.
-                floats = all(a.aval.weak_type and a.aval.dtype.kind == "f" for a in bare)
+                floats = all(is_weak and kind.kind == "f" for kind, is_weak in written)
                 may_raise = floats and len(bare) > 1 and not isinstance(eqn.primitive, Stack)
                 if dtype == atoms[-1].aval.dtype and not may_raise:
                     atoms = bare
@@ -151,9 +152,10 @@ class Scope:
     def is_plain_number(self, atom: Atom) -> bool:
         """Whether an operand of an elementwise operation is written as a number of Python's."""
         eqn = self.definition(atom)
-        is_filled = eqn is not None and isinstance(eqn.primitive, BroadcastInDim)
-        number = eqn.invars[0] if eqn is not None and is_filled else atom
-        return isinstance(number, Literal)
+        while eqn is not None and isinstance(eqn.primitive, BroadcastInDim):
+            (atom,) = eqn.invars
+            eqn = self.definition(atom)
+        return isinstance(atom, Literal)
 
     def _is_conversion(self, atom: Atom) -> bool:
         eqn = self.definition(atom)

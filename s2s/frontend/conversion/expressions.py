@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from s2s.frontend.conversion.nodes import HOOK, Nodes, arguments_of, named_parameters, placed
-from s2s.frontend.conversion.scopes import binds
+from s2s.frontend.conversion.scopes import binds, outlives_item
 from s2s.frontend.lines import Statement
 from s2s.frontend.sources import mangled
 
@@ -188,11 +188,13 @@ class Expressions(Nodes):
     def mapping(self, hook: str, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
         """`[f(x) for x in xs if g(x)]` as functions of an item of xs.
 
-        A generator over several iterables is one of generators; a list of that is left as it is.
+        A generator over several iterables is one of generators; a list of that is left as it is. So
+        is one of functions of the variables, which all see the last values of these.
         """
         first, *others = node.generators
         is_plain = not others or (hook == "generator" and not any(g.ifs for g in (first, *others)))
-        if any(g.is_async for g in node.generators) or not is_plain or self.in_class or binds(node):
+        is_plain = is_plain and not any(g.is_async for g in node.generators)
+        if not is_plain or self.in_class or binds(node) or outlives_item(node):
             return self.visit_parts(node)
         iterated = self.visit(first.iter)
         if others:

@@ -183,6 +183,47 @@ def binds(*nodes: ast.expr) -> bool:
     return any(isinstance(node, kinds) for node in _in_scope(nodes))
 
 
+def outlives_item(node: ast.ListComp | ast.GeneratorExp) -> bool:
+    """Whether an item of a comprehension may hold a function or generator that reads what the
+    comprehension binds, which by then is the last item's: `[lambda t: t * i for i in range(3)]`."""
+    names = {
+        name.id
+        for part in node.generators
+        for name in ast.walk(part.target)
+        if isinstance(name, ast.Name)
+    }
+    return not names.isdisjoint(_read_later([node.elt]))
+
+
+def _read_later(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The names in what expressions define that may run when they have been evaluated: functions,
+    and generators that no call is given; but for functions that one of Python's calls at once."""
+    for node in nodes:
+        match node:
+            case ast.Lambda(arguments, body):
+                own = {
+                    argument.arg
+                    for argument in ast.walk(arguments)
+                    if isinstance(argument, ast.arg)
+                }
+                yield from (name for name in mentioned([body]) if name not in own)
+                yield from _read_later(ast.iter_child_nodes(arguments))
+            case ast.GeneratorExp():
+                yield from mentioned([node])
+            case ast.Call(function, given, keywords):
+                at_once = isinstance(function, ast.Name) and function.id in _CALLS_AT_ONCE
+                kinds = (ast.Lambda, ast.GeneratorExp) if at_once else ast.GeneratorExp
+                parts = [function, *given, *(keyword.value for keyword in keywords)]
+                for part in parts:
+                    is_gone = isinstance(part, kinds)
+                    yield from _read_later(ast.iter_child_nodes(part) if is_gone else [part])
+            case _:
+                yield from _read_later(ast.iter_child_nodes(node))
+
+
+_CALLS_AT_ONCE = frozenset({"max", "min", "sorted", "reduce"})
+
+
 def jumps(statement: ast.stmt) -> bool:
     """Whether a statement may leave the block in which it stands: by `return`, or by `break` or
     `continue` of a loop around it."""

@@ -425,3 +425,14 @@ def string_keys(x: float) -> float:
             total += x**2
         total += weights[name] * x
     return total
+
+
+def functions_of_the_last_item(x: float) -> float:
+    """
+    >>> functions_of_the_last_item(0.3)
+    >>> functions_of_the_last_item(-1.7)
+    """
+    late = [lambda t: t * i + x for i in range(3)]  # noqa: B023
+    early = [lambda t, i=i: t * i + x for i in range(3)]
+    nearest = [min([x, 2.0, 4.0], key=lambda v: (v - i) ** 2) for i in range(2)]
+    return late[0](x) ** 2 + 10.0 * early[0](x) ** 2 + nearest[1]

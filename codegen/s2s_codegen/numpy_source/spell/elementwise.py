@@ -146,15 +146,22 @@ def spell_root(primitive: Sqrt, eqn: JaxprEqn, scope: Scope) -> Expression:
 def spell_choice(primitive: SelectN, eqn: JaxprEqn, scope: Scope) -> Expression:
     operands = scope.operands(eqn)
     shape = _shape(eqn, operands)
+    aval = eqn.outvars[0].aval
+    dtype = None if aval.weak_type or is_python_s(aval.dtype) else aval.dtype
     if is_choice_of_numbers(eqn):
+        if dtype is not None:  # Python's numbers are of 64 bits
+            is_plain = [scope.is_plain_number(atom) for atom in eqn.invars]
+            operands = [
+                call(dtype_name(dtype), x) if plain else x
+                for x, plain in zip(operands, is_plain, strict=True)
+            ]
         which, otherwise, then = (x.within(Precedence.DISJUNCTION) for x in operands)
         return Expression(f"{then} if {which} else {otherwise}", Precedence.CONDITIONAL, shape)
     if eqn.invars[0].aval.dtype.kind != "b":
         cases = ", ".join(x.text for x in operands[1:])
         return Expression(f"np.choose({operands[0].text}, [{cases}])", ATOM, shape)
     which, otherwise, then = operands
-    dtype = eqn.outvars[0].aval.dtype
-    if all(map(scope.is_plain_number, eqn.invars[1:])) and not is_python_s(dtype):
+    if dtype is not None and all(map(scope.is_plain_number, eqn.invars[1:])):
         then = call(dtype_name(dtype), then)  # of two plain numbers NumPy makes 64 bits
     return Expression(call("np.where", which, then, otherwise).text, ATOM, shape)
 
