@@ -20,7 +20,7 @@ from s2s.primitives.creation import DimAsValue, Iota
 from s2s.primitives.cumulative import Cumulative
 from s2s.primitives.dynamic import DynamicUpdateSlice
 from s2s.primitives.families import Elementwise
-from s2s.primitives.identity import StopGradient
+from s2s.primitives.identity import Copy, StopGradient
 from s2s.primitives.indexing import Gather, Scatter, ScatterAdd
 from s2s.primitives.joining import Concatenate, Stack
 from s2s.primitives.layout import Pad, Rev, Slice, Squeeze
@@ -92,6 +92,8 @@ def is_owned(eqn: JaxprEqn) -> bool:
         return True  # A function returns arrays of its own.
     if isinstance(primitive, BroadcastInDim):
         return not eqn.invars[0].aval.shape
+    if isinstance(primitive, Copy):
+        return bool(eqn.invars[0].aval.shape)  # what has no axes is written without its copy
     if isinstance(primitive, Gather):
         # With arrays of indices NumPy copies; with numbers alone it takes a view.
         return any(index.aval.shape for index in eqn.invars[1:])

@@ -32,3 +32,20 @@ def test_arguments_without_axes_stay_as_they_are(x: float, steps: int) -> None:
     first = namespace["pulled_back"](given, np.ones(steps), y_bar)
     assert namespace["pulled_back"](given, np.ones(steps), y_bar) == first
     assert (given, y_bar) == (x, 3.0)
+
+
+def copied(x: Any) -> Any:
+    y = np.array(x)
+    y += 1.0
+    z = np.array(y)
+    z *= 2.0
+    return x * y + z
+
+
+def test_a_copy_of_an_argument_without_axes_is_changed_alone() -> None:
+    namespace: dict[str, Any] = {}
+    exec(s2s.source(s2s.value_and_grad(copied), np.array(0.5)), namespace)
+    for _ in range(2):
+        x = np.array(0.5)
+        assert namespace["copied_value_and_grad"](x) == (copied(0.5), 4.0)
+        assert x == 0.5
