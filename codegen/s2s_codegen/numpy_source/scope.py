@@ -23,6 +23,7 @@ from s2s_codegen.numpy_source.expression import (
     binary,
     call,
     dtype_name,
+    is_python_s,
     negative,
     tuple_of,
 )
@@ -127,18 +128,23 @@ class Scope:
         atoms = eqn.invars
         if any(self._is_conversion(atom) for atom in atoms):
             bare = [self._without_conversion(atom) for atom in atoms]
-            kinds = getattr(eqn.primitive, "kinds", "")
-            if len(bare) == 1 and bare[0].aval.dtype.kind == "i" and "i" not in kinds:
+            taken = getattr(eqn.primitive, "kinds", "")
+            if len(bare) == 1 and bare[0].aval.dtype.kind == "i" and "i" not in taken:
                 # A function of real numbers takes integers for float64.
                 if atoms[0].aval.dtype == np.float64:
                     atoms = bare
             elif len(bare) > 1 or bare[0].aval.dtype == atoms[0].aval.dtype:
-                written = [self._kind_as_written(atom) for atom in bare]
-                dtype, _ = promote(*written)
+                kinds = [self._kind_as_written(atom) for atom in bare]
+                # What a loop begins with may be a number of Python's, where NumPy's follow.
+                perhaps = [
+                    (kind, weak or (not atom.aval.shape and is_python_s(kind)))
+                    for atom, (kind, weak) in zip(bare, kinds, strict=True)
+                ]
+                dtypes = {promote(*kinds)[0], promote(*perhaps)[0]}
                 # Python's quotients and powers of floats raise where NumPy's give inf or nan.
-                floats = all(is_weak and kind.kind == "f" for kind, is_weak in written)
+                floats = all(weak and kind.kind == "f" for kind, weak in kinds)
                 may_raise = floats and len(bare) > 1 and not isinstance(eqn.primitive, Stack)
-                if dtype == atoms[-1].aval.dtype and not may_raise:
+                if dtypes == {atoms[-1].aval.dtype} and not may_raise:
                     atoms = bare
         return [self.expression(atom) for atom in atoms]
 

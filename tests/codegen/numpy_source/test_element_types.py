@@ -36,6 +36,14 @@ def between_constant_arrays(x: Any) -> Any:
     return np.sum(np.maximum(x, np.full(2, 0.3)) * 0.1 + np.full(2, 0.7) ** x)
 
 
+def scaled_by_what_a_loop_carries(x: Any) -> Any:
+    scale, total = np.float64(0.5), 0.0
+    for _ in range(10):
+        total = total + (scale * x).sum() * 0.1
+        scale = scale * 0.9
+    return total
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -45,6 +53,7 @@ def between_constant_arrays(x: Any) -> Any:
         times_a_number_of_python,
         below_a_number_of_numpy,
         between_constant_arrays,
+        scaled_by_what_a_loop_carries,
     ],
 )
 def test_constants_of_float64_make_results_of_float64(function: Callable[..., Any]) -> None:
