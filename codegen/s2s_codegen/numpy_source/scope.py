@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from s2s.ir.dims import Dim, FloorDiv, Monomial, Shape, Size, same_shape, same_size
-from s2s.ir.dtypes import PYTHON_SCALARS, DType, promote
+from s2s.ir.dtypes import INT64, PYTHON_SCALARS, DType, promote
 from s2s.ir.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Literal, ShapedArray, Var
 from s2s.primitive import Precedence, Primitive
 from s2s.primitives.core import BroadcastInDim, ConvertElementType
@@ -130,8 +132,9 @@ class Scope:
             bare = [self._without_conversion(atom) for atom in atoms]
             taken = getattr(eqn.primitive, "kinds", "")
             if len(bare) == 1 and bare[0].aval.dtype.kind == "i" and "i" not in taken:
-                # A function of real numbers takes integers for float64.
-                if atoms[0].aval.dtype == np.float64:
+                # A function of real numbers takes integers for float64, but for those that round.
+                said = getattr(eqn.primitive, "numpy", "")
+                if atoms[0].aval.dtype == np.float64 and _makes_floats(said):
                     atoms = bare
             elif len(bare) > 1 or bare[0].aval.dtype == atoms[0].aval.dtype:
                 kinds = [self._kind_as_written(atom) for atom in bare]
@@ -305,6 +308,18 @@ class Scope:
         """A shape as NumPy functions take it: `n` or `(n, 3)`."""
         sizes = [self.size(size).text for size in shape]
         return sizes[0] if len(sizes) == 1 else tuple_of(sizes)
+
+
+@functools.cache
+def _makes_floats(said: str) -> bool:
+    """Whether what an operation of one operand is written as makes float64 of integers."""
+    functions = [getattr(np, name) for name in re.findall(r"\bnp\.(\w+)", said)]
+    return all(
+        isinstance(function, np.ufunc)
+        and function.nin == 1
+        and function.resolve_dtypes((INT64, None))[-1] == np.float64
+        for function in functions
+    )
 
 
 def literal(atom: Literal) -> Expression:

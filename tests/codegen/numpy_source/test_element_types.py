@@ -81,3 +81,14 @@ def test_a_cotangent_that_is_zero_in_a_branch_is_of_float32() -> None:
     found = s2s.grad(far_ones)(p)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, s2s.grad(far_ones)(p.astype(float)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("rounded", [np.rint, np.floor, np.ceil, np.trunc])
+def test_integers_that_are_converted_and_rounded_are_floats(rounded: Callable[..., Any]) -> None:
+    def function(k: Any) -> Any:
+        return rounded(k.astype(float)) * 3
+
+    k = np.array([1, -2, 3])
+    namespace: dict[str, Any] = {}
+    exec(s2s.source(function, k), namespace)
+    assert namespace["function"](k).dtype == np.float64
