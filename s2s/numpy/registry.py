@@ -118,6 +118,13 @@ class Counterpart:
 def _write_out(out: Any, result: Any, function: str) -> Any:
     from s2s.numpy.writing import write_out
 
+    found, wanted = (getattr(value, "dtype", None) for value in (out, result))
+    if found is not None and wanted is not None and found != wanted:
+        # Some functions of NumPy compute in the element type of `out`, others convert the result.
+        raise mistake(
+            f"{function}: the result is of {wanted} and `out` of {found}, and in which of them "
+            f"NumPy computes depends on the function. Write out[...] = {function}(...)"
+        )
     return write_out(out, result, True, function)
 
 

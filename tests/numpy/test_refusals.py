@@ -95,6 +95,11 @@ def test_a_mistake_is_told_in_the_users_words(text, expected):
             "np.max(m, where=m > 0)",
             "np.max with the argument `where` needs `initial`, as in NumPy",
         ),
+        (
+            "np.sum(m.astype(np.float32), axis=0, out=m[0])",
+            "np.sum: the result is of float32 and `out` of float64, and in which of them NumPy "
+            "computes depends on the function. Write out[...] = np.sum(...)",
+        ),
         ("m.sum(out=m)", "np.sum: the result has shape (), and `out` (3, 4)"),
         (
             "np.exp(m, out=i)",
