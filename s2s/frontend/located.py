@@ -65,8 +65,9 @@ def about_users_line(error: Exception) -> UserError | None:
     last = frames[-1].f_code.co_filename
     if isinstance(error, RecursionError):
         message = (
-            "the function calls itself without end while it is traced. "
-            "Whether it stops must not depend on the values of the arguments."
+            "the function calls itself without end while it is traced, or goes through what has no "
+            "end. Whether it stops must not depend on the values of the arguments: write `while`, "
+            "which may, or `for` over a range, with `break`."
         )
     elif isinstance(error, NameError) and (reason := reason_of(error)) is not None:
         message = reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -81,6 +82,15 @@ def test_functions_without_end() -> None:
         return endless(x * 2.0)
 
     assert "calls itself without end" in refusal(endless, FLOAT).message
+
+    def left_by_a_value(x):
+        for _ in itertools.count():
+            x = x * 0.5
+            if x < 0.1:
+                break
+        return x
+
+    assert "goes through what has no end" in refusal(left_by_a_value, FLOAT).message
 
 
 def test_questions_about_named_sizes() -> None:
