@@ -355,7 +355,10 @@ class _Build:
             history = concatenate(parts[::-1] if self.loop.reverse else parts, 0)
         history_var = self.after.atom(history)
         assert isinstance(history_var, Var)
-        history_var.name = f"{stacked.name}_history" if end in self.ys else stacked.name
+        history_var.name = stacked.name
+        called = stacked.name or entry.name or end.name
+        if end in self.ys and called:
+            history_var.name = f"{called}_history"
         with appending_to(self.between):
             whole = tracer_of(self.between, history_var)
             low = _rows(whole, 0, length)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from s2s.ir.dims import Dim, Size, bound_names, same_size
+from s2s.ir.dims import Dim, Size, bound_names, number_of_size, same_size
 from s2s.ir.dtypes import PYTHON_SCALARS
 from s2s.numpy.arguments import as_axis, shape_text
 from s2s.numpy.broadcasting import another, common_shape, stretched
@@ -17,7 +17,7 @@ from s2s.numpy.masks import places, require_fitting
 from s2s.numpy.promotion import array_operand, aval_of_operand, operand, shape_of
 from s2s.numpy.registry import counterpart, mistake
 from s2s.numpy.shaping import at_least_vector, moveaxis, ravel, with_axes
-from s2s.numpy.slicing import Span, place_of_integer, span_of_slice, take_spans
+from s2s.numpy.slicing import Span, is_from_either_end, place_of_integer, span_of_slice, take_spans
 from s2s.numpy.traced_sizes import is_within, traced_size
 from s2s.primitive import Primitive, Value
 from s2s.primitives import functions as lax
@@ -197,6 +197,8 @@ def _parse(shape: Sequence[Size], items: tuple[Any, ...]) -> Index:
             span = span_of_slice(cast("slice[Any, Any, Any]", item), size)
         elif _is_array(item):
             found.arrays[axis] = _checked(item, size, axis)
+        elif isinstance(item, Dim) and is_from_either_end(item, size):
+            found.arrays[axis] = number_of_size[0](item)
         elif isinstance(item, (list, tuple)):
             found.arrays[axis] = _checked(_as_indices(cast(Value, item)), size, axis)
         else:

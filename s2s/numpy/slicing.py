@@ -11,7 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from s2s.ir.dims import Shape, Size, bound_names, floor_divide, require_at_least, same_size
+from s2s.ir.dims import (
+    Dim,
+    Shape,
+    Size,
+    bound_names,
+    floor_divide,
+    known_at_least,
+    require_at_least,
+    same_size,
+)
 from s2s.numpy.arguments import as_number, as_size
 from s2s.numpy.broadcasting import another
 from s2s.numpy.promotion import shape_of
@@ -109,7 +118,7 @@ def _not_before(stop: Size, start: Size) -> Size:
 def place_of_integer(index: Any, size: Size, axis: int) -> Size:
     """An integer index known now, counted from the front; it must be within the axis."""
     place = as_size(index, "an index")
-    if isinstance(place, int) and place < 0:
+    if known_at_least(-1 - place, 0):
         place = size + place
     if isinstance(size, int) and isinstance(place, int):
         if not 0 <= place < size:
@@ -118,6 +127,13 @@ def place_of_integer(index: Any, size: Size, axis: int) -> Size:
     require_at_least(place, 0, f"{place} >= 0")
     require_at_least(size - 1 - place, 0, f"{size} > {place}")
     return place
+
+
+def is_from_either_end(index: Dim, size: Size) -> bool:
+    """Whether a size that equations bind, as an index, may count from the front or from the end,
+    which the values decide: `-(k // 2)` is from the front if k is 1."""
+    has_sign = known_at_least(index, 0) or known_at_least(-1 - index, 0)
+    return bool(bound_names(index)) and not has_sign and not isinstance(size - index, int)
 
 
 def take_spans(value: Value, spans: list[Span]) -> Value:

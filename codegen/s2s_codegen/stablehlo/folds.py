@@ -1,6 +1,7 @@
-"""What no longer has a row for each step of a loop: sums over its histories, and rows of them.
+"""Sums over the histories of a loop, running ones too, and rows of them.
 
 z = reduce_sum[axes=(0,)] ys       a loop over the windows of ys, which adds up their sums
+z = cumsum[axis=0] ys              a scan over ys, whose carry is the sum so far
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from s2s.control.bodies import explicit_consts
+from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.ir.dtypes import INT64, DType, highest, lowest
 from s2s.ir.jaxpr import ShapedArray
@@ -16,7 +18,8 @@ from s2s.primitive import Primitive, Value
 from s2s.primitives import core, joining, layout, reductions
 from s2s.primitives.arithmetic import add, max as maximum, min as minimum, mul
 from s2s.primitives.contractions import DotGeneral
-from s2s.primitives.core import full
+from s2s.primitives.core import convert_element_type, full
+from s2s.primitives.cumulative import CumMax, CumMin, CumProd, CumSum, Cumulative
 from s2s.primitives.indexing import ScatterAdd
 from s2s.primitives.logic import bitwise_and, bitwise_or, ge, lt, select_n
 from s2s.trace import aval, bind, make
@@ -55,6 +58,28 @@ _FOLDS: dict[type[Primitive], tuple[Callable[[Value, Value], Value], Callable[[D
     reductions.ReduceOr: (bitwise_or, lambda _: False),
 }
 """What joins the results of two windows, and the element that changes nothing."""
+
+
+_RUNNING: dict[type[Cumulative], type[Primitive]] = {
+    CumSum: core.ReduceSum,
+    CumProd: reductions.ReduceProd,
+    CumMax: reductions.ReduceMax,
+    CumMin: reductions.ReduceMin,
+}
+
+
+def running(primitive: Cumulative, result: ShapedArray) -> tuple[Scan, Value]:
+    """A running reduction of rows as a scan over them, and what it starts with."""
+    join, neutral = _FOLDS[_RUNNING[type(primitive)]]
+    row = ShapedArray(result.shape[1:], result.dtype)
+
+    def step(total: Value, row: Value) -> list[Value]:
+        total = join(total, convert_element_type(row, result.dtype))
+        return [total, total]
+
+    made = make(step, [row, row])
+    start = full(row.shape, neutral(row.dtype), row.dtype)
+    return Scan(made, result.shape[0], 1, 0, primitive.reverse), start
 
 
 def folded(primitive: Primitive, operands: Sequence[Any], result: ShapedArray) -> Value | None:

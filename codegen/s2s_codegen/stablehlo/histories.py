@@ -23,7 +23,7 @@ from s2s.control.scan import Scan
 from s2s.control.while_loop import While
 from s2s.errors import UserError
 from s2s.ir.check import check
-from s2s.ir.dims import Dim, Size, dimension, names_of
+from s2s.ir.dims import Atom, FloorDiv, Size, dimension, names_of, terms_of
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ClosedJaxpr, JaxprEqn, ShapedArray, Var
 from s2s.passes.bound_dimensions import names_in
@@ -33,9 +33,11 @@ from s2s.primitive import Primitive, Value
 from s2s.primitives import creation, joining, layout
 from s2s.primitives.arithmetic import add, floor_divide, max as maximum, min as minimum, mul, sub
 from s2s.primitives.counts import BindDimension, NonZero
+from s2s.primitives.cumulative import Cumulative
 from s2s.primitives.logic import bitwise_and, eq, ge, gt, lt, select_n
 from s2s.trace import aval, bind, copy_equation, inline, make, walk
-from s2s_codegen.stablehlo.folds import folded, loop, rows_at
+from s2s_codegen.stablehlo.folds import folded, loop, rows_at, running
+from s2s_codegen.stablehlo.rows_first import rows_first
 from s2s_codegen.stablehlo.windows import (
     History,
     Place,
@@ -44,7 +46,6 @@ from s2s_codegen.stablehlo.windows import (
     derivation,
     empty_windows,
     histories_among,
-    number_of,
     row_of,
     rows_for,
     with_rows,
@@ -65,9 +66,9 @@ def in_windows(closed: ClosedJaxpr) -> ClosedJaxpr:
     """
     if not _binds(closed):
         return closed
-    scope = _Scope()
+    scope, arranged = _Scope(), rows_first(closed)
     made = make(
-        lambda *xs: walk(closed, xs, scope.step),
+        lambda *xs: walk(arranged, xs, scope.step),
         closed.in_avals,
         [var.name for var in closed.jaxpr.invars],
     )
@@ -110,8 +111,12 @@ class _Scope:
             return copy_equation(copy, operands)
         elif isinstance(primitive, Scan) and not names_of(primitive.length).isdisjoint(self.steps):
             results = self._scan(primitive, operands, eqn)
+        elif isinstance(primitive, Cumulative) and primitive.axis == 0:
+            (history,) = operands
+            primitive, start = running(primitive, eqn.outvars[0].aval)
+            results = self._scan(primitive, [start, history], eqn)[1:]
         elif isinstance(primitive, creation.DimAsValue):
-            results = [self._number(primitive.dim, eqn)]
+            results = [self._number(primitive.dim)]
         elif self._names(eqn.outvars).isdisjoint(self.steps):
             results = [self._left(primitive, eqn, operands)]
         else:
@@ -154,7 +159,7 @@ class _Scope:
     def _scan(self, primitive: Scan, operands: Sequence[Any], eqn: JaxprEqn) -> list[Any]:
         steps, extra = self._extent(primitive.length, eqn)
         _, consts, carry, xs = primitive.parts(operands)
-        if not all(isinstance(x, History) for x in xs):
+        if not all(isinstance(x, History) for x in xs) or histories_among([*consts, *carry]):
             raise _refused(eqn)
         y_avals = primitive.jaxpr.out_avals[primitive.num_carry :]
         count = add(steps.count, extra) if extra else steps.count
@@ -171,9 +176,9 @@ class _Scope:
         histories = histories_among(operands)
         if histories and isinstance(primitive, layout.Slice) and primitive.steps()[0] == 1:
             (history,) = histories
-            start = number_of(primitive.start_indices[0], history.steps)
             height = eqn.outvars[0].aval.shape[0]
-            if start is not None and isinstance(height, int):
+            if isinstance(height, int):
+                start = self._number(primitive.start_indices[0])
                 return rows_at(history, Place(start), primitive, height)
         result = folded(primitive, operands, eqn.outvars[0].aval) if histories else None
         if result is None:
@@ -183,14 +188,24 @@ class _Scope:
     def _names(self, variables: Sequence[Var]) -> set[str]:
         return {name for var in variables for size in var.aval.shape for name in names_of(size)}
 
-    def _number(self, dim: Size, eqn: JaxprEqn) -> Value:
-        """A size in which a number of steps is a term, as a value."""
-        assert isinstance(dim, Dim)
-        (name,) = names_of(dim) & self.steps.keys()
-        rest = dim - dimension(name)
-        if name in names_of(rest):
-            raise _refused(eqn)
-        return add(self.steps[name].count, creation.dim_as_value(rest))
+    def _number(self, size: Size) -> Value:
+        """A size in which numbers of steps occur, as a value."""
+        if names_of(size).isdisjoint(self.steps):
+            return creation.dim_as_value(size)
+        total: Value = INT64.type(0)
+        for monomial, coefficient in terms_of(size):
+            term: Value = INT64.type(coefficient)
+            for atom, power in monomial:
+                for _ in range(power):
+                    term = mul(term, self._atom(atom))
+            total = add(total, term)
+        return total
+
+    def _atom(self, atom: Atom) -> Value:
+        if isinstance(atom, FloorDiv):
+            return floor_divide(self._number(atom.numerator), self._number(atom.denominator))
+        found = self.steps.get(atom)
+        return creation.dim_as_value(dimension(atom)) if found is None else found.count
 
     # -- what is made of histories ----------------------------------------------------------------
 
@@ -202,7 +217,7 @@ class _Scope:
         for operand, atom in zip(operands, eqn.invars, strict=True):
             if isinstance(operand, History):
                 self._rows(atom.aval, eqn)
-        window = derivation(eqn.primitive, steps, extra, operands)
+        window = derivation(eqn.primitive, steps, extra, operands, self._number)
         if window is None:
             raise _refused(eqn)
         return History(steps, extra, Together(lambda place: [window(place)]))

@@ -330,6 +330,11 @@ class _Scope:
                 return x
             if all(map(known_at_least, shape, room)):
                 return layout.slice(x, (0,) * len(shape), tuple(room))
+        ends = [start + size for start, size in zip(starts, room, strict=True)]
+        more = _lacking(ends, shape)
+        if more is not None and all(isinstance(start, int) for start in starts):
+            wide = pad(x, aval(x).dtype.type(0), [(0, size, 0) for size in more])
+            return layout.slice(wide, tuple(starts), tuple(ends))
         # So that the slice is not moved to where it fits.
         more = [(0, 0 if isinstance(size, int) and size == 1 else size, 0) for size in room]
         zero = aval(x).dtype.type(0)
@@ -356,6 +361,12 @@ class _Scope:
         shape = aval(spread).shape
         if all(same_size(low, 0) for low in lows) and all(map(same_size, shape, room)):
             return spread
+        ends = [low + size for low, size in zip(lows, shape, strict=True)]
+        more = _lacking(room, ends)
+        if more is not None and all(isinstance(low, int) for low in lows):
+            places = zip(lows, more, strict=True)
+            wide = pad(spread, filler, [(low, behind, 0) for low, behind in places])
+            return layout.slice(wide, (0,) * len(shape), tuple(room))
         shape = tuple(size + more for size, more in zip(room, shape, strict=True))
         whole = dynamic_update_slice(
             broadcast_in_dim(filler, shape, ()), spread, [self._number(low) for low in lows]
@@ -500,6 +511,20 @@ class _Scope:
 
         start = [INT64.type(0), *carry, *ys]
         return loop(lambda state: lt(state[0], count), turn, start)[1:]
+
+
+def _lacking(wanted: Sequence[Size], shape: Sequence[Size]) -> list[Size] | None:
+    """How many more there are wanted than an array has, along each axis; None if that is not known
+    of all sizes."""
+    result: list[Size] = []
+    for size, known in zip(wanted, shape, strict=True):
+        if known_at_least(known, size):
+            result.append(0)
+        elif known_at_least(size, known):
+            result.append(size - known)
+        else:
+            return None
+    return result
 
 
 class _Unbounded(Exception):

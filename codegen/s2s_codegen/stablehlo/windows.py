@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from s2s.ir.dims import Size, dimension
+from s2s.ir.dims import Size
 from s2s.ir.dtypes import INT64
 from s2s.ir.jaxpr import ShapedArray
 from s2s.primitive import Primitive, Value
 from s2s.primitives import core, creation, joining, layout
-from s2s.primitives.arithmetic import add
+from s2s.primitives.arithmetic import add, sub
 from s2s.primitives.contractions import DotGeneral
 from s2s.primitives.conversion import ConvertElementType
 from s2s.primitives.core import broadcast_in_dim, convert_element_type, full, reshape
 from s2s.primitives.creation import iota
+from s2s.primitives.cumulative import Cumulative
 from s2s.primitives.dynamic import dynamic_slice, dynamic_update_slice
 from s2s.primitives.families import Elementwise
 from s2s.primitives.indexing import Gather
@@ -109,8 +110,10 @@ def derivation(
     steps: Steps,
     extra: int,
     operands: Sequence[Any],
+    number: Callable[[Size], Value],
 ) -> Callable[[Place], Value] | None:
-    """How to make a window of what a primitive makes of histories; None if that is not known."""
+    """How to make a window of what a primitive makes of histories; None if that is not known.
+    `number` gives a size as a value."""
     rows = steps.rows
 
     def at(place: Place) -> list[Value]:
@@ -133,8 +136,14 @@ def derivation(
         )
         if isinstance(start, int):
             return lambda place: bind(rest, *at(place.moved(start)))
+    if isinstance(primitive, layout.Rev) and isinstance(operands[0], History):
+        (history,) = operands
+        # The last of these rows is the first of those that are reversed.
+        return lambda place: bind(
+            primitive, history.window(Place(sub(history.size, add(place.row, rows))))
+        )
     if isinstance(primitive, layout.Pad):
-        return _padded(primitive, operands, steps)
+        return _padded(primitive, operands, steps.rows, number)
     if isinstance(primitive, joining.Concatenate) and primitive.dimension == 0:
         return _joined(operands, rows)
     return None
@@ -153,6 +162,10 @@ def _is_row_by_row(primitive: Primitive, operands: Sequence[Any]) -> bool:
             return True  # The first axis of both is that of the rows.
         case core.AxesReduction():
             return 0 not in primitive.axes
+        case layout.Rev(axes):
+            return 0 not in axes
+        case Cumulative():
+            return primitive.axis != 0
         case DotGeneral(((summed, _), (batch, _))):
             x, y = operands
             rows_stay = isinstance(x, History) and not isinstance(y, History)
@@ -173,25 +186,17 @@ def _are_all_histories(operands: Sequence[Any]) -> bool:
     return len(histories_among(operands)) == len(operands)
 
 
-def number_of(size: Size, steps: Steps) -> Value | None:
-    """A size as a value, if it is a number or differs from that of the steps by one."""
-    if isinstance(size, int):
-        return INT64.type(size)
-    rest = size - dimension(steps.name)
-    return add(steps.count, rest) if isinstance(rest, int) else None
-
-
 def _padded(
-    primitive: layout.Pad, operands: Sequence[Any], steps: Steps
+    primitive: layout.Pad, operands: Sequence[Any], rows: int, number: Callable[[Size], Value]
 ) -> Callable[[Place], Value] | None:
     """A history, or some rows, with rows of one value before and after."""
     history, filler = operands
     (low, _, between), *others = primitive.padding_config
     if between or isinstance(filler, History):
         return None
-    inside, rows = layout.Pad(((0, 0, 0), *others)), steps.rows
+    inside = layout.Pad(((0, 0, 0), *others))
     if not isinstance(history, History):
-        return _rows_among(bind(inside, history, filler), number_of(low, steps), filler, rows)
+        return _rows_among(bind(inside, history, filler), number(low), filler, rows)
     if not isinstance(low, int):
         return None
 
@@ -229,11 +234,11 @@ def _joined(operands: Sequence[Any], rows: int) -> Callable[[Place], Value] | No
 
 
 def _rows_among(
-    part: Value, first: Value | None, filler: Value, rows: int
+    part: Value, first: Value, filler: Value, rows: int
 ) -> Callable[[Place], Value] | None:
     """Some rows, the first of which has this number, and one value in all others."""
     shape = aval(part).shape
-    if first is None or not isinstance(shape[0], int):
+    if not isinstance(shape[0], int):
         return None
     singles = _rows(part)
     numbers = [add(first, i) for i in range(len(singles))]

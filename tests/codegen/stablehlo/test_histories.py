@@ -154,6 +154,16 @@ def keeping(rest: str) -> ClosedJaxpr:
         "z:f64[] = dot_general[dimension_numbers=(([0], [0]), ([], []))] ys ys",
         "b:bool[steps_1] = gt ys 2.0:f64[]; z:bool[] = reduce_or[axes=(0,)] b",
         "b:bool[steps_1] = gt ys 2.0:f64[]; z:bool[] = reduce_and[axes=(0,)] b",
+        "r:f64[steps_1] = rev[dimensions=(0,)] ys; "
+        "z:f64[] = dot_general[dimension_numbers=(([0], [0]), ([], []))] ys r",
+        *[
+            f"r:f64[steps_1] = {running}[axis=0 reverse={reverse}] ys; "
+            "z:f64[] = reduce_sum[axes=(0,)] r"
+            for running in ("cumsum", "cumprod", "cummax", "cummin")
+            for reverse in (False, True)
+        ],
+        "z:i64[] = dim_as_value[dim=3*steps_1 + 2]",
+        "z:i64[] = dim_as_value[dim=floordiv(steps_1 + 1, 2)]",
         "z:f64[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] ys",
         "z:f64[2] = slice[limit_indices=(steps_1,) start_indices=(steps_1 - 2,) strides=None] ys",
     ],
@@ -164,9 +174,24 @@ def test_what_is_made_of_all_steps(rest: str, rows: int) -> None:
 
 
 def test_what_windows_cannot_give_is_refused() -> None:
-    summed = keeping("z:f64[steps_1] = cumsum[axis=0 reverse=False] ys")
-    with pytest.raises(UserError, match=r"what a loop of unknown length keeps .* \(cumsum\)"):
-        in_windows(summed)
+    ordered = keeping("""r:f64[steps_1] = sort[dimension=0 is_stable=True num_keys=1] ys
+    z:f64[] = reduce_max[axes=(0,)] r""")
+    with pytest.raises(UserError, match=r"what a loop of unknown length keeps .* \(sort\)"):
+        in_windows(ordered)
+
+
+def test_a_loop_that_reads_any_row_of_a_history_is_refused() -> None:
+    def roughness(x: Any) -> Any:
+        ys = [x]
+        while ys[-1] > 0.1:
+            ys.append(ys[-1] * 0.5)
+        total = 0.0
+        for i in range(1, len(ys)):
+            total += (ys[i] - ys[i - 1]) ** 2
+        return total
+
+    with pytest.raises(UserError, match=r"what a loop of unknown length keeps .* \(scan\)"):
+        s2s.jit(roughness)(2.0)
 
 
 @pytest.mark.parametrize(

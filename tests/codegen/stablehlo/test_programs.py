@@ -46,12 +46,6 @@ PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
     ("tests/models/pendulum.py:final_energy", (0.5, 0.1, 1.5)),
 ]  # fmt: skip
 
-REFUSED_IN_A_BATCH = dict.fromkeys(
-    ["recurrence_of_a_list", "first_and_last"],
-    "whose arrays have fixed sizes",
-)
-"""Of programs whose batches only a NumPy module can compute, what is said."""
-
 REFUSALS = {"accepted_steps": "a list to which only some steps"}
 """Programs that only a NumPy module can compute, and what is said of them."""
 
@@ -91,12 +85,7 @@ def test_table_of_programs(program: Program) -> None:
         stacked([args[k] for args in points]) if k in program.wrt else arg
         for k, arg in enumerate(points[0])
     ]
-    batched = s2s.vmap(fun, in_axes=axes)
-    if program.name in REFUSED_IN_A_BATCH:
-        with pytest.raises(UserError, match=REFUSED_IN_A_BATCH[program.name]):
-            s2s.jit(batched)(*stacks)
-        return
-    assert_as_by_numpy(batched, stacks)
+    assert_as_by_numpy(s2s.vmap(fun, in_axes=axes), stacks)
 
 
 FURTHER = [
